@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* From observations to claims: what each VM may and should have. */
+#include "internal.h"
+
+/*
+ * Most a VM counts for while nothing is taken from it, or UINT64_MAX when it
+ * takes part in sharing. One rule per lifecycle.
+ */
+static uint64_t fixed_pages(const struct pol_ctx *ctx, const struct polx_vm *vm)
+{
+    uint64_t most = polx_vm_max(vm), hold;
+
+    switch ((enum pol_lifecycle)vm->lifecycle) {
+    case POL_LIFE_BUILDING:
+        hold = polx_hold_of_vm(ctx, vm->id);
+        return polx_max(vm->consumed_pages, hold != 0 ? hold : most);
+    case POL_LIFE_PAUSED:
+    case POL_LIFE_MIGRATING:
+    case POL_LIFE_PINNED:
+        return polx_max(vm->consumed_pages, polx_min(vm->actual_pages, most));
+    case POL_LIFE_SHUTTING_DOWN:
+        return vm->consumed_pages;
+    case POL_LIFE_RUNNING:
+    case POL_LIFE_REBOOTING:
+        break;
+    }
+    if ((vm->bits & POLX_VM_FOREIGN) != 0) {
+        return polx_max(vm->consumed_pages, polx_min(vm->asked_pages, most));
+    }
+    return UINT64_MAX;
+}
+
+/* Room for growth without asking: see pol_config.headroom_bp. */
+static uint64_t headroom(const struct pol_ctx *ctx, const struct polx_vm *vm)
+{
+    return polx_bp(vm->consumed_pages, ctx->config.headroom_bp) +
+           (vm->size_pages >> 6) + 1;
+}
+
+/*
+ * Can anything be taken from this running VM by any means? A VM that cannot
+ * be made smaller counts with what it has, so that the others make up for it.
+ */
+static bool reclaimable(const struct pol_ctx *ctx, const struct polx_vm *vm)
+{
+    bool swap = (ctx->host.caps & POL_CAP_SWAP) != 0 &&
+                (vm->flags & POL_VM_NO_SWAP) == 0 &&
+                ctx->host.swap_free_pages > 0;
+    bool balloon =
+        (vm->flags & POL_VM_NO_BALLOON) == 0 &&
+        vm->lifecycle == POL_LIFE_RUNNING && (vm->bits & POLX_VM_STUCK) == 0 &&
+        (vm->driver == POL_DRIVER_PRESENT || vm->driver == POL_DRIVER_UNKNOWN);
+
+    return swap || balloon;
+}
+
+/*
+ * Most a VM is worth planning for. Memory it was never denied and has not
+ * touched is lent to others until it is: what it could touch but has not,
+ * beyond some headroom, does not count. Without a balloon that makes
+ * consumed + headroom; with one that has squeezed out every unused page, the
+ * VM's whole maximum. The rule is continuous in between.
+ */
+static uint64_t demand(const struct pol_ctx *ctx, const struct polx_vm *vm)
+{
+    uint64_t most = polx_vm_max(vm), backed, untouched;
+
+    if ((vm->bits & POLX_VM_SEEN) == 0 || vm->lifecycle == POL_LIFE_REBOOTING) {
+        return most;
+    }
+    /* What it has just been given it has had no time to touch. */
+    backed = vm->granted_pages + vm->swapped_pages + polx_promised(ctx, vm);
+    untouched = polx_sat_sub(vm->actual_pages, backed);
+    return polx_sat_sub(most, polx_sat_sub(untouched, headroom(ctx, vm)));
+}
+
+static uint32_t tax_of(const struct pol_ctx *ctx, uint32_t tax_bp)
+{
+    return tax_bp == POL_TAX_DEFAULT ? ctx->config.idle_tax_bp : tax_bp;
+}
+
+/*
+ * What counts as active. A guest in distress uses more than it has room for:
+ * an eighth more than was measured, so that its target rises step by step for
+ * as long as it asks, and never by more than freedom from the tax. Distress
+ * while little of what the VM has is touched comes from a balloon that moves,
+ * not from lack of memory, and changes little.
+ */
+static uint64_t active_of(const struct pol_ctx *ctx, const struct polx_vm *vm)
+{
+    uint64_t more =
+        polx_in_distress(ctx, vm) ? (vm->consumed_pages >> 3) + 1 : 0;
+
+    return polx_min(vm->active_pages + more, vm->size_pages);
+}
+
+void polx_claim(struct pol_ctx *ctx, uint32_t slot)
+{
+    struct polx_vm *vm = &ctx->vms[slot];
+    uint64_t fixed = fixed_pages(ctx, vm);
+    struct polx_claim c;
+
+    vm->bits &= ~(uint32_t)POLX_VM_FIXED;
+    c.shares = vm->shares;
+    c.tax_bp = tax_of(ctx, vm->tax_bp);
+    c.active_pages = active_of(ctx, vm);
+    if (fixed == UINT64_MAX && !reclaimable(ctx, vm)) {
+        fixed =
+            polx_min(polx_vm_max(vm), vm->consumed_pages + headroom(ctx, vm));
+        fixed = polx_max(fixed, vm->consumed_pages);
+    }
+    if (fixed != UINT64_MAX) {
+        /* What it holds it keeps; the rest it may want at any moment. */
+        vm->bits |= POLX_VM_FIXED;
+        c.min_pages =
+            polx_max(vm->consumed_pages, polx_hold_of_vm(ctx, vm->id));
+        if (vm->lifecycle != POL_LIFE_SHUTTING_DOWN) {
+            c.min_pages = polx_max(c.min_pages, vm->reservation_pages);
+        }
+        c.max_pages = polx_max(fixed, c.min_pages);
+        c.active_pages = vm->size_pages;
+    } else {
+        c.min_pages = vm->reservation_pages;
+        c.max_pages = polx_max(c.min_pages, demand(ctx, vm));
+    }
+    polx_solver_set(&ctx->solver, polx_node(ctx, slot), &c);
+}
+
+void polx_pool_claim(struct pol_ctx *ctx, uint32_t node)
+{
+    const struct polx_pool *g = &ctx->groups[node];
+    struct polx_claim c;
+
+    c.shares = g->shares;
+    c.tax_bp = tax_of(ctx, g->tax_bp);
+    c.min_pages = g->reservation_pages;
+    c.max_pages = polx_min(g->limit_pages, POL_MAX_PAGES);
+    c.active_pages = 0; /* the solver adds up its members */
+    polx_solver_set(&ctx->solver, node, &c);
+}
+
+uint64_t polx_promised(const struct pol_ctx *ctx, const struct polx_vm *vm)
+{
+    uint64_t has = polx_max(vm->asked_pages, vm->actual_pages);
+    uint64_t backed = vm->granted_pages + vm->swapped_pages;
+
+    if (vm->lifecycle == POL_LIFE_BUILDING) {
+        return polx_sat_sub(polx_hold_of_vm(ctx, vm->id), vm->consumed_pages);
+    }
+    if (ctx->host.now_ms >= vm->promise_until_ms) {
+        return 0;
+    }
+    return polx_min(vm->granted_more_pages, polx_sat_sub(has, backed));
+}
+
+/* Statistics that are missing or impossible are told once per occurrence;
+ * missing ones only when there has been time enough for them to come. */
+static void note_statistics(struct polx_plan *plan, struct polx_vm *vm)
+{
+    bool bad = (vm->bits & POLX_VM_BAD_STATS) != 0;
+    bool none =
+        vm->evidence == POL_EVIDENCE_NONE &&
+        vm->lifecycle == POL_LIFE_RUNNING &&
+        polx_age(plan->ctx, vm->lifecycle_ms) >= plan->ctx->config.stale_ms;
+
+    if (bad && (vm->bits & POLX_VM_TOLD_BAD) == 0) {
+        polx_emit(plan, vm->id, POL_ACT_NOTE, 0, POL_WHY_BAD_STATISTICS);
+    }
+    if (none && (vm->bits & POLX_VM_TOLD_NONE) == 0) {
+        polx_emit(plan, vm->id, POL_ACT_NOTE, 0, POL_WHY_NO_STATISTICS);
+    }
+    vm->bits &= ~(uint32_t)(POLX_VM_TOLD_BAD | POLX_VM_TOLD_NONE);
+    vm->bits |= (bad ? POLX_VM_TOLD_BAD : 0u) | (none ? POLX_VM_TOLD_NONE : 0u);
+}
+
+static void note_foreign(struct polx_plan *plan, struct polx_vm *vm)
+{
+    bool foreign = (vm->bits & POLX_VM_FOREIGN) != 0;
+
+    if (foreign && (vm->bits & POLX_VM_TOLD_FOREIGN) == 0) {
+        polx_emit(plan, vm->id, POL_ACT_NOTE, vm->asked_pages, POL_WHY_FOREIGN);
+        vm->bits |= POLX_VM_TOLD_FOREIGN;
+    } else if (!foreign) {
+        vm->bits &= ~(uint32_t)POLX_VM_TOLD_FOREIGN;
+    }
+}
+
+static void assess_vm(struct polx_plan *plan, struct polx_vm *vm)
+{
+    struct pol_ctx *ctx = plan->ctx;
+    struct polx_totals *t = &ctx->totals;
+
+    vm->action = 0;
+    vm->action_pages = 0;
+    vm->reason = POL_WHY_NONE;
+    polx_progress(plan, vm);
+    vm->active_pages = polx_active(ctx, vm);
+    note_statistics(plan, vm);
+    note_foreign(plan, vm);
+    polx_claim(ctx, polx_slot_of(ctx, vm));
+    t->consumed_pages = polx_plus(t->consumed_pages, vm->consumed_pages);
+    t->overhead_pages = polx_plus(t->overhead_pages, vm->overhead_pages);
+    t->reserved_pages = polx_plus(t->reserved_pages, vm->reservation_pages);
+    t->promised_pages = polx_plus(t->promised_pages, polx_promised(ctx, vm));
+}
+
+/* What the VMs share: everything but the host's own use (at least its floor),
+ * overheads, holds, and the free memory that targets aim at. */
+static void available(struct pol_ctx *ctx)
+{
+    struct polx_totals *t = &ctx->totals;
+    uint64_t total = ctx->host.total_pages;
+    uint64_t vms = t->consumed_pages + t->overhead_pages;
+
+    t->host_used_pages = polx_sat_sub(total - ctx->host.free_pages, vms);
+    t->aim_pages = polx_min(ctx->levels.high + ctx->levels.margin, total);
+    t->free_pages = polx_sat_sub(ctx->host.free_pages, t->promised_pages);
+    t->available_pages = polx_sat_sub(
+        total, polx_max(t->host_used_pages, ctx->config.host_reserve_pages) +
+                   t->overhead_pages + t->held_pages + t->aim_pages);
+}
+
+void polx_assess(struct polx_plan *plan)
+{
+    struct pol_ctx *ctx = plan->ctx;
+    struct polx_totals none = { 0 };
+    uint32_t slot;
+
+    ctx->totals = none;
+    for (slot = 0; slot < ctx->vm_high; slot++) {
+        if (polx_vm_used(&ctx->vms[slot])) {
+            assess_vm(plan, &ctx->vms[slot]);
+        }
+    }
+    ctx->totals.held_pages = polx_holds_pages(ctx);
+    available(ctx);
+    polx_solver_set_available(&ctx->solver, ctx->totals.available_pages);
+    polx_solver_materialise(&ctx->solver);
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Sampling of working sets (ESX02 5.3): periods, choice of pages, averages. */
+#include "internal.h"
+#include "record.h"
+
+#include <string.h>
+
+#define ONE_Q16 65536u
+
+/* A number that depends on nothing but its arguments: no state to keep, and
+ * the same choice in a replay. Mixer: SplitMix64's finaliser. */
+static uint64_t mix(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+/* A page number below n; the bias is below n / 2^64. */
+static uint64_t below(uint64_t random, uint64_t n)
+{
+    return (uint64_t)(((unsigned __int128)random * n) >> 64);
+}
+
+/* One step of a moving average towards x. */
+static uint32_t towards(uint32_t average, uint32_t x, uint32_t gain_bp)
+{
+    if (x >= average) {
+        return average + (uint32_t)((uint64_t)(x - average) * gain_bp / 10000u);
+    }
+    return average - (uint32_t)((uint64_t)(average - x) * gain_bp / 10000u);
+}
+
+static uint32_t touched_q16(const struct polx_vm *vm)
+{
+    return vm->watched == 0 ? 0 : vm->touched * ONE_Q16 / vm->watched;
+}
+
+static void close_period(const struct pol_config *config, struct polx_vm *vm)
+{
+    uint32_t x = touched_q16(vm);
+
+    if ((vm->bits & POLX_VM_REPORTED) == 0) {
+        return; /* nobody has looked: that is not "nothing touched" */
+    }
+    if ((vm->bits & POLX_VM_SAMPLED) == 0) {
+        vm->slow_q16 = x;
+        vm->fast_q16 = x;
+    } else {
+        vm->slow_q16 = towards(vm->slow_q16, x, config->slow_gain_bp);
+        vm->fast_q16 = towards(vm->fast_q16, x, config->fast_gain_bp);
+    }
+    vm->running_q16 = vm->fast_q16;
+    vm->bits |= POLX_VM_SAMPLED;
+}
+
+int pol_ws_due(const struct pol_ctx *ctx, uint64_t id, uint64_t vm_time_ms)
+{
+    uint32_t slot = polx_vm_slot(ctx, id);
+    const struct polx_vm *vm;
+
+    if (slot == POLX_NONE) {
+        return POL_ERR_NOTFOUND;
+    }
+    vm = &ctx->vms[slot];
+    return (vm->bits & POLX_VM_SAMPLING) == 0 ||
+           polx_sat_sub(vm_time_ms, vm->period_start_ms) >=
+               ctx->config.sample_period_ms;
+}
+
+int pol_ws_begin(struct pol_ctx *ctx, uint64_t id, uint64_t vm_time_ms,
+                 uint64_t *pages, size_t cap, size_t *n)
+{
+    uint32_t slot = polx_vm_slot(ctx, id);
+    struct polx_vm *vm;
+    uint32_t i, count = ctx->config.sample_pages;
+    uint64_t base;
+
+    if (slot == POLX_NONE) {
+        return POL_ERR_NOTFOUND;
+    }
+    if (cap < count) {
+        return POL_ERR_BUFFER;
+    }
+    vm = &ctx->vms[slot];
+    if ((vm->bits & POLX_VM_SAMPLING) != 0) {
+        if (vm_time_ms < vm->period_start_ms) {
+            return POL_ERR_CLOCK;
+        }
+        close_period(&ctx->config, vm);
+    }
+    vm->period++;
+    vm->period_start_ms = vm_time_ms;
+    vm->watched = (uint16_t)count;
+    vm->touched = 0;
+    vm->bits |= POLX_VM_SAMPLING;
+    vm->bits &= ~(uint32_t)POLX_VM_REPORTED;
+    base = mix(mix(ctx->config.seed ^ mix(id)) ^ vm->period);
+    for (i = 0; i < count; i++) {
+        pages[i] = below(mix(base + i), vm->size_pages);
+    }
+    *n = count;
+    polx_trace_ws_begin(ctx, id, vm_time_ms);
+    return POL_OK;
+}
+
+int pol_ws_report(struct pol_ctx *ctx, uint64_t id, uint32_t touched)
+{
+    uint32_t slot = polx_vm_slot(ctx, id);
+    struct polx_vm *vm;
+
+    if (slot == POLX_NONE) {
+        return POL_ERR_NOTFOUND;
+    }
+    vm = &ctx->vms[slot];
+    if ((vm->bits & POLX_VM_SAMPLING) == 0) {
+        return POL_ERR_INVALID;
+    }
+    if (touched > vm->watched || touched < vm->touched) {
+        return POL_ERR_RANGE;
+    }
+    vm->touched = (uint16_t)touched;
+    vm->bits |= POLX_VM_REPORTED;
+    vm->sampled_ms = ctx->host.now_ms;
+    /* Within a period only growth says something: the count still rises. */
+    if (touched_q16(vm) > vm->fast_q16) {
+        vm->running_q16 =
+            towards(vm->fast_q16, touched_q16(vm), ctx->config.fast_gain_bp);
+    }
+    polx_trace_ws_report(ctx, id, touched);
+    return POL_OK;
+}
+
+int pol_ws_get(const struct pol_ctx *ctx, uint64_t id, struct pol_ws *out)
+{
+    uint32_t slot = polx_vm_slot(ctx, id);
+    const struct polx_vm *vm;
+
+    if (slot == POLX_NONE) {
+        return POL_ERR_NOTFOUND;
+    }
+    vm = &ctx->vms[slot];
+    memset(out, 0, sizeof(*out));
+    out->active_pages = vm->active_pages;
+    out->slow_bp = (uint32_t)((uint64_t)vm->slow_q16 * 10000u / ONE_Q16);
+    out->fast_bp = (uint32_t)((uint64_t)vm->fast_q16 * 10000u / ONE_Q16);
+    out->running_bp = (uint32_t)((uint64_t)vm->running_q16 * 10000u / ONE_Q16);
+    out->evidence = vm->evidence;
+    out->age_ms = (uint32_t)polx_min(polx_evidence_age(ctx, vm), UINT32_MAX);
+    out->distress = ctx->host.now_ms < vm->distress_until_ms;
+    return POL_OK;
+}
