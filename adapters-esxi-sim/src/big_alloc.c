@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #define _DEFAULT_SOURCE /* mmap's MAP_ANONYMOUS, madvise */
-#include "simx_big_alloc.h"
+#include "big_alloc.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /**
- * @file simx_big_alloc.h
+ * @file big_alloc.h
  * Large zeroed arrays that cost nothing until used, on huge pages where the
  * system has them: records are visited at random, and misses in the
  * processor's address translation would cost more than all else.

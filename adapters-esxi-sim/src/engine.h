@@ -57,7 +57,8 @@ struct sim_vm;
  *                         write_cluster_kib: the guest's writes are clustered;
  *                         the hypervisor's are too, since it swaps in batches
  *
- * Guest swap-in is sequential when the page follows the last one read. Host
+ * Guest swap-in is sequential when the page follows the last one read, with
+ * its own, shorter readahead (Linux's default is 8 pages of 4 KiB). Host
  * swap-in is always random, and so is swapping one page in an emergency.
  */
 struct sim_costs {
@@ -69,6 +70,7 @@ struct sim_costs {
     uint32_t disk_seek_ns;
     uint32_t disk_ns_per_kib;
     uint32_t readahead_kib;
+    uint32_t swap_readahead_kib;
     uint32_t write_cluster_kib;
     uint32_t disk_parallel; /**< requests served at once without delay;
                                       beyond, all of them get slower */
@@ -184,9 +186,9 @@ void sim_host_destroy(struct sim_host *host);
 /**
  * Let dt_ms pass: VMs run in turns, in order of creation, the first one
  * changing from slice to slice; balloons move; the sharing scanner scans.
- * @return POL_OK, POL_ERR_RANGE (dt_ms > 3,600,000), or POL_ERR_NOMEM when a
- *         new phase's tables could not be allocated (the VM stays in its old
- *         phase and tries again)
+ * @return POL_OK, POL_ERR_RANGE (dt_ms > 3,600,000). Needs no memory: what a
+ *         program can ever want is set aside when it is given to the VM, and
+ *         pages that could be shared stay unshared if the table cannot grow
  */
 int sim_host_step(struct sim_host *host, uint64_t dt_ms);
 

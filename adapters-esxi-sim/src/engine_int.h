@@ -8,6 +8,8 @@
  *               pages (gfn) but not what the guest does with them
  *   guest*      the guest's memory manager and balloon driver
  *   workload*   the program in the guest and the loop that lets it run
+ *
+ * Functions that only these files call begin with simx_.
  */
 #ifndef SIM_ENGINE_INT_H
 #define SIM_ENGINE_INT_H
@@ -212,7 +214,7 @@ struct image_use {
 /* Costs worked out for the host's page size and today's disk. */
 struct sim_derived {
     uint64_t zero_ns, copy_ns;
-    uint64_t read_rand_ns, read_seq_ns, write_ns, write_rand_ns;
+    uint64_t read_rand_ns, read_seq_ns, swap_seq_ns, write_ns, write_rand_ns;
 };
 
 struct sim_host {
@@ -268,8 +270,8 @@ enum touch_result {
 };
 
 /* ---- host_frames.c */
-uint32_t host_frame_get(struct sim_host *host); /* 0: none */
-void host_frame_put(struct sim_host *host, uint32_t frame);
+uint32_t simx_host_frame_get(struct sim_host *host); /* 0: none */
+void simx_host_frame_put(struct sim_host *host, uint32_t frame);
 /** Take n frames into a chain, all or none. @return whether it could */
 bool simx_host_chain_take(struct sim_host *host, uint32_t *head, uint64_t n);
 void simx_host_chain_give(struct sim_host *host, uint32_t *head, uint64_t n);
@@ -293,23 +295,24 @@ static inline void host_private_sub(struct sim_vm *vm, uint32_t gfn)
     vm->sblock[gfn >> SBLOCK_SHIFT]--;
 }
 /** Back a page that is not; `overwrite`: its old content does not matter. */
-enum touch_result host_fault(struct sim_vm *vm, uint32_t gfn, bool overwrite);
+enum touch_result simx_host_fault(struct sim_vm *vm, uint32_t gfn,
+                                  bool overwrite);
 /** Give a shared page a frame of its own. */
-enum touch_result host_cow(struct sim_vm *vm, uint32_t gfn);
+enum touch_result simx_host_cow(struct sim_vm *vm, uint32_t gfn);
 /** Forget a page's frame or swap; its content is gone. */
-void host_release(struct sim_vm *vm, uint32_t gfn);
+void simx_host_release(struct sim_vm *vm, uint32_t gfn);
 /** Swap out n random private pages. @return how many there were room for */
-uint64_t host_swap_out(struct sim_vm *vm, uint64_t n);
-bool host_swap_in_page(struct sim_vm *vm, uint32_t gfn);
+uint64_t simx_host_swap_out(struct sim_vm *vm, uint64_t n);
+bool simx_host_swap_in_page(struct sim_vm *vm, uint32_t gfn);
 uint64_t simx_host_consumed(const struct sim_vm *vm);
-void host_enforce_cap(struct sim_vm *vm);
+void simx_host_enforce_cap(struct sim_vm *vm);
 
 /* ---- host_share.c */
-void host_share_scan(struct sim_host *host, uint64_t ms);
+void simx_host_share_scan(struct sim_host *host, uint64_t ms);
 /** A page leaves its shared frame. */
-void host_unshare(struct sim_vm *vm, uint32_t gfn);
-const struct share_entry *host_share_find(const struct sim_host *host,
-                                          uint32_t content);
+void simx_host_unshare(struct sim_vm *vm, uint32_t gfn);
+const struct share_entry *simx_host_share_find(const struct sim_host *host,
+                                               uint32_t content);
 
 /* ---- host_cost.c */
 void simx_host_cost_derive(struct sim_host *host);
@@ -341,14 +344,15 @@ void simx_guest_push_free(struct sim_vm *vm, uint32_t gfn);
 enum touch_result simx_guest_alloc(struct sim_vm *vm, uint32_t *gfn);
 void simx_guest_free_anon(struct sim_vm *vm, uint64_t from);
 enum touch_result simx_guest_fault_anon(struct sim_vm *vm, uint32_t page,
-                                   bool write);
-enum touch_result simx_guest_fault_file(struct sim_vm *vm, uint32_t page, bool write,
-                                   bool sequential);
+                                        bool write);
+enum touch_result simx_guest_fault_file(struct sim_vm *vm, uint32_t page,
+                                        bool write, bool sequential);
 void simx_guest_flush(struct sim_vm *vm, uint64_t ms);
 
-/* ---- simx_guest_reclaim.c */
+/* ---- guest_reclaim.c */
 /** Evict pages until `n` were freed or none is left. */
-enum touch_result simx_guest_reclaim(struct sim_vm *vm, uint64_t n, uint64_t *freed);
+enum touch_result simx_guest_reclaim(struct sim_vm *vm, uint64_t n,
+                                     uint64_t *freed);
 void simx_guest_oom_kill(struct sim_vm *vm);
 
 /* ---- guest_balloon.c */
@@ -364,26 +368,27 @@ void simx_guest_boot_run(struct sim_vm *vm, uint64_t ms);
 void simx_guest_report_run(struct sim_vm *vm);
 
 /* ---- workload.c: phases; workload_run.c: the loop */
-void workload_stop(struct sim_vm *vm);
-void workload_tick(struct sim_vm *vm, uint64_t ms);
-void workload_run(struct sim_vm *vm);
+void simx_workload_stop(struct sim_vm *vm);
+void simx_workload_tick(struct sim_vm *vm, uint64_t ms);
+void simx_workload_run(struct sim_vm *vm);
 
 /* ---- workload_zipf.c */
-struct zipf *zipf_new(void);
-void zipf_set(struct zipf *zipf, uint64_t n, uint32_t exponent_bp);
-uint32_t zipf_draw(const struct zipf *zipf, struct sim_rng *rng);
+struct zipf *simx_zipf_new(void);
+void simx_zipf_set(struct zipf *zipf, uint64_t n, uint32_t exponent_bp);
+uint32_t simx_zipf_draw(const struct zipf *zipf, struct sim_rng *rng);
 
 /* ---- vm.c */
-void vm_free(struct sim_vm *vm); /* memory only; the host knows it no more */
-void vm_die(struct sim_vm *vm);
-bool vm_is_dead(const struct sim_vm *vm);
+void simx_vm_free(
+    struct sim_vm *vm); /* memory only; the host knows it no more */
+void simx_vm_die(struct sim_vm *vm);
+bool simx_vm_is_dead(const struct sim_vm *vm);
 
 /* ---- vm_run.c */
-uint16_t touch_epoch(uint64_t now_ms);
-void vm_slice(struct sim_vm *vm, uint64_t ms);
+uint16_t simx_touch_epoch(uint64_t now_ms);
+void simx_vm_slice(struct sim_vm *vm, uint64_t ms);
 
 /* ---- host.c */
 int simx_host_add_vm(struct sim_host *host, struct sim_vm *vm);
-void host_remove_vm(struct sim_host *host, struct sim_vm *vm);
+void simx_host_remove_vm(struct sim_host *host, struct sim_vm *vm);
 
 #endif /* SIM_ENGINE_INT_H */

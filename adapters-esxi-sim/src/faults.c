@@ -76,7 +76,7 @@ int sim_fault_set(struct sim_host *host, struct sim_vm *vm,
     if (vm == NULL) {
         return set_on_host(host, fault, value);
     }
-    if (vm_is_dead(vm)) {
+    if (simx_vm_is_dead(vm)) {
         return POL_ERR_BUSY;
     }
     if (!value_is_valid(vm, fault, value)) {

@@ -62,7 +62,7 @@ void simx_guest_reset(struct sim_vm *vm)
     uint64_t gfn;
 
     for (gfn = 0; gfn < vm->cfg.size_pages; gfn++) {
-        host_release(vm, (uint32_t)gfn);
+        simx_host_release(vm, (uint32_t)gfn);
     }
     memset(vm->pages, 0, vm->cfg.size_pages * sizeof(*vm->pages));
     memset(vm->touched, 0, sizeof(vm->touched));
@@ -133,9 +133,26 @@ void simx_guest_free_anon(struct sim_vm *vm, uint64_t from)
     }
 }
 
+static void read_swap(struct sim_vm *vm, uint32_t page)
+{
+    const struct sim_host *host = vm->host;
+    bool next = page == vm->gswap_last + 1;
+    uint64_t ns = next ? host->cost.swap_seq_ns : host->cost.read_rand_ns;
+
+    vm->gswap_used--;
+    vm->gswap_in++;
+    vm->major_faults++;
+    vm->gswap_last = page;
+    charge_disk(vm->host,
+                next ? host->base.swap_seq_ns : host->base.read_rand_ns);
+    charge_guest(vm, ns);
+    vm->psi_ns += ns;
+}
+
 /* New pages are cleared, pages in swap are read; either covers the page. The
  * page is mapped first: should the host stall, the access is tried again. */
-enum touch_result simx_guest_fault_anon(struct sim_vm *vm, uint32_t page, bool write)
+enum touch_result simx_guest_fault_anon(struct sim_vm *vm, uint32_t page,
+                                        bool write)
 {
     struct sim_host *host = vm->host;
     uint32_t gfn;
@@ -158,17 +175,7 @@ enum touch_result simx_guest_fault_anon(struct sim_vm *vm, uint32_t page, bool w
     lru_push(vm, &vm->anon, gfn);
     vm->anon_map[page] = MAP_PRESENT | gfn;
     if (swapped) {
-        bool next = page == vm->gswap_last + 1;
-
-        vm->gswap_used--;
-        vm->gswap_in++;
-        vm->major_faults++;
-        vm->gswap_last = page;
-        charge_disk(host,
-                    next ? host->base.read_seq_ns : host->base.read_rand_ns);
-        charge_guest(vm,
-                     next ? host->cost.read_seq_ns : host->cost.read_rand_ns);
-        vm->psi_ns += next ? host->cost.read_seq_ns : host->cost.read_rand_ns;
+        read_swap(vm, page);
     } else {
         charge_guest(vm, host->cost.zero_ns);
         if (!write) {
@@ -187,8 +194,8 @@ static uint32_t file_content(const struct sim_vm *vm, uint32_t page)
     return vm->cfg.image << 24 | page;
 }
 
-enum touch_result simx_guest_fault_file(struct sim_vm *vm, uint32_t page, bool write,
-                                   bool sequential)
+enum touch_result simx_guest_fault_file(struct sim_vm *vm, uint32_t page,
+                                        bool write, bool sequential)
 {
     struct sim_host *host = vm->host;
     uint32_t gfn;

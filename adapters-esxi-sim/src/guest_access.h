@@ -2,7 +2,7 @@
 /**
  * @file guest_access.h
  * The path of an access that finds its page: a few tens of nanoseconds, so
- * inline. Whatever is not there goes to host_fault() or guest_fault_*().
+ * inline. Whatever is not there goes to simx_host_fault() or guest_fault_*().
  */
 #ifndef SIM_GUEST_ACCESS_H
 #define SIM_GUEST_ACCESS_H
@@ -33,13 +33,13 @@ static inline enum touch_result touch(struct sim_vm *vm, uint32_t gfn,
     struct page *p = &vm->pages[gfn];
 
     if (UNLIKELY(!page_is_backed(p))) {
-        if (host_fault(vm, gfn, overwrite) != TOUCH_OK) {
+        if (simx_host_fault(vm, gfn, overwrite) != TOUCH_OK) {
             return TOUCH_STALL;
         }
     }
     if (write) {
         if (UNLIKELY(p->hflags & HF_SHARED)) {
-            if (host_cow(vm, gfn) != TOUCH_OK) {
+            if (simx_host_cow(vm, gfn) != TOUCH_OK) {
                 return TOUCH_STALL;
             }
         }

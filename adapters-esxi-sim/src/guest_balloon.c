@@ -54,7 +54,7 @@ static void inflate(struct sim_vm *vm, uint64_t n)
         if (gfn == NIL) {
             return;
         }
-        host_release(vm, gfn);
+        simx_host_release(vm, gfn);
         vm->pages[gfn].gflags = GP_BALLOON;
         vm->pages[gfn].next = vm->balloon_head;
         vm->balloon_head = gfn;

@@ -52,7 +52,7 @@ void simx_guest_boot_run(struct sim_vm *vm, uint64_t ms)
             vm->life = SIM_LIFE_RUNNING;
         }
         vm->program_start_ms = vm->host->now_ms;
-        workload_stop(vm);
+        simx_workload_stop(vm);
         vm->restart_ms = 0;
     }
 }

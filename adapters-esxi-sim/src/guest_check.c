@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "guest_access.h"
-#include "simx_guest_check.h"
+#include "guest_check.h"
 
 /* Follow an LRU list both by its links and by the map it stands for. */
 static bool lru_is_valid(const struct sim_vm *vm, const struct lru *lru,

@@ -41,7 +41,7 @@ static enum touch_result ready_for_write(struct sim_vm *vm, uint32_t gfn)
     if (page_is_backed(&vm->pages[gfn])) {
         return TOUCH_OK;
     }
-    if (host_fault(vm, gfn, false) != TOUCH_OK) {
+    if (simx_host_fault(vm, gfn, false) != TOUCH_OK) {
         return TOUCH_STALL;
     }
     vm->double_paging++;
@@ -83,7 +83,8 @@ static enum touch_result evict_anon(struct sim_vm *vm)
     return TOUCH_OK;
 }
 
-enum touch_result simx_guest_reclaim(struct sim_vm *vm, uint64_t n, uint64_t *freed)
+enum touch_result simx_guest_reclaim(struct sim_vm *vm, uint64_t n,
+                                     uint64_t *freed)
 {
     for (*freed = 0; *freed < n; (*freed)++) {
         bool anon = vm->anon.n > 0 && vm->gswap_used < vm->cfg.guest_swap_pages;
@@ -110,5 +111,5 @@ void simx_guest_oom_kill(struct sim_vm *vm)
 {
     vm->oom_kills++;
     simx_guest_free_anon(vm, 0);
-    workload_stop(vm);
+    simx_workload_stop(vm);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simx_big_alloc.h"
+#include "big_alloc.h"
 #include "engine_int.h"
 
 #define MAX_STEP_MS 3600000u
@@ -36,7 +36,8 @@ int sim_host_new(const struct sim_host_config *config, struct sim_host **out)
     sim_rng_init(&host->rng, config->seed, 0);
     simx_host_cost_derive(host);
     /* reserved < total: cannot fail. */
-    (void)simx_host_chain_take(host, &host->reserved_head, config->reserved_pages);
+    (void)simx_host_chain_take(host, &host->reserved_head,
+                               config->reserved_pages);
     *out = host;
     return POL_OK;
 }
@@ -47,7 +48,7 @@ void sim_host_destroy(struct sim_host *host)
         return;
     }
     while (host->vms_n > 0) {
-        vm_free(host->vms[--host->vms_n]);
+        simx_vm_free(host->vms[--host->vms_n]);
     }
     free(host->vms);
     free(host->by_id);
@@ -127,7 +128,8 @@ int simx_host_add_vm(struct sim_host *host, struct sim_vm *vm)
     if (rc != POL_OK) {
         return rc;
     }
-    if (!simx_host_chain_take(host, &vm->overhead_head, vm->cfg.overhead_pages)) {
+    if (!simx_host_chain_take(host, &vm->overhead_head,
+                              vm->cfg.overhead_pages)) {
         return POL_ERR_MEMORY_SHORT;
     }
     vm->overhead = vm->cfg.overhead_pages;
@@ -149,7 +151,7 @@ static void remove_at(struct sim_vm **array, size_t at, size_t n)
     memmove(array + at, array + at + 1, (n - at - 1) * sizeof(struct sim_vm *));
 }
 
-void host_remove_vm(struct sim_host *host, struct sim_vm *vm)
+void simx_host_remove_vm(struct sim_host *host, struct sim_vm *vm)
 {
     size_t at = 0;
 
@@ -185,10 +187,10 @@ static void slice(struct sim_host *host, uint64_t ms, uint64_t step_ms)
     }
     simx_host_collect_lost(host);
     for (i = 0; i < host->vms_n; i++) {
-        vm_slice(host->vms[(host->turn + i) % host->vms_n], ms);
+        simx_vm_slice(host->vms[(host->turn + i) % host->vms_n], ms);
     }
     host->turn++;
-    host_share_scan(host, ms);
+    simx_host_share_scan(host, ms);
     simx_host_cost_end_of_slice(host, ms);
 }
 

@@ -3,7 +3,7 @@
  * pages and the chains, then compared with what the engine believes. */
 #include <stdlib.h>
 
-#include "simx_guest_check.h"
+#include "guest_check.h"
 
 #define IN_CHAIN UINT32_MAX
 
@@ -50,7 +50,7 @@ static const char *count_page(const struct sim_vm *vm, struct tally *t,
         (*private_pages)++;
         return NULL;
     }
-    const struct share_entry *e = host_share_find(host, p->content);
+    const struct share_entry *e = simx_host_share_find(host, p->content);
 
     if (e == NULL || e->slot != NIL || e->frame != p->frame) {
         return "shared page whose frame is not the content's";

@@ -22,6 +22,7 @@ void sim_costs_init(struct sim_costs *costs)
         .disk_seek_ns = 4000000,
         .disk_ns_per_kib = 10000,
         .readahead_kib = 128,
+        .swap_readahead_kib = 32,
         .write_cluster_kib = 256,
         .disk_parallel = 4,
         .share_scan_ns = 4000,
@@ -58,6 +59,8 @@ void simx_host_cost_derive(struct sim_host *host)
     b->read_rand_ns = scale(c->disk_seek_ns + move, slow, ONE_BP);
     b->read_seq_ns =
         scale(seek_part(host, c->readahead_kib) + move, slow, ONE_BP);
+    b->swap_seq_ns =
+        scale(seek_part(host, c->swap_readahead_kib) + move, slow, ONE_BP);
     b->write_ns =
         scale(seek_part(host, c->write_cluster_kib) + move, slow, ONE_BP);
     b->write_rand_ns = b->read_rand_ns;
@@ -65,6 +68,7 @@ void simx_host_cost_derive(struct sim_host *host)
     host->cost = *b;
     host->cost.read_rand_ns = scale(b->read_rand_ns, queue, ONE_BP);
     host->cost.read_seq_ns = scale(b->read_seq_ns, queue, ONE_BP);
+    host->cost.swap_seq_ns = scale(b->swap_seq_ns, queue, ONE_BP);
     host->cost.write_ns = scale(b->write_ns, queue, ONE_BP);
     host->cost.write_rand_ns = scale(b->write_rand_ns, queue, ONE_BP);
 }

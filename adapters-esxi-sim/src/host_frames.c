@@ -5,7 +5,7 @@
  */
 #include "engine_int.h"
 
-uint32_t host_frame_get(struct sim_host *host)
+uint32_t simx_host_frame_get(struct sim_host *host)
 {
     uint32_t frame = host->free_head;
 
@@ -22,7 +22,7 @@ uint32_t host_frame_get(struct sim_host *host)
     return frame;
 }
 
-void host_frame_put(struct sim_host *host, uint32_t frame)
+void simx_host_frame_put(struct sim_host *host, uint32_t frame)
 {
     if (host->lost < host->lost_target) {
         host->frame[frame] = host->lost_head;
@@ -41,7 +41,7 @@ bool simx_host_chain_take(struct sim_host *host, uint32_t *head, uint64_t n)
         return false;
     }
     while (n-- > 0) {
-        uint32_t frame = host_frame_get(host);
+        uint32_t frame = simx_host_frame_get(host);
 
         host->frame[frame] = *head;
         *head = frame;
@@ -55,7 +55,7 @@ void simx_host_chain_give(struct sim_host *host, uint32_t *head, uint64_t n)
         uint32_t frame = *head;
 
         *head = host->frame[frame];
-        host_frame_put(host, frame);
+        simx_host_frame_put(host, frame);
     }
 }
 

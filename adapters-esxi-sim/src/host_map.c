@@ -48,7 +48,7 @@ static uint32_t random_private(struct sim_vm *vm)
     return nth_private(vm, sim_rng_below(rng, vm->private_pages));
 }
 
-uint64_t host_swap_out(struct sim_vm *vm, uint64_t n)
+uint64_t simx_host_swap_out(struct sim_vm *vm, uint64_t n)
 {
     struct sim_host *host = vm->host;
     uint64_t done = 0;
@@ -59,7 +59,7 @@ uint64_t host_swap_out(struct sim_vm *vm, uint64_t n)
         struct page *p = &vm->pages[gfn];
 
         host_private_sub(vm, gfn);
-        host_frame_put(host, p->frame);
+        simx_host_frame_put(host, p->frame);
         p->frame = FRAME_SWAPPED;
         vm->swapped++;
         host->swap_used++;
@@ -90,7 +90,7 @@ uint64_t simx_host_consumed(const struct sim_vm *vm)
     return n;
 }
 
-void host_enforce_cap(struct sim_vm *vm)
+void simx_host_enforce_cap(struct sim_vm *vm)
 {
     uint64_t have;
 
@@ -99,7 +99,7 @@ void host_enforce_cap(struct sim_vm *vm)
     }
     have = simx_host_consumed(vm);
     if (have > vm->hard_cap) {
-        uint64_t done = host_swap_out(vm, have - vm->hard_cap);
+        uint64_t done = simx_host_swap_out(vm, have - vm->hard_cap);
 
         charge_disk(vm->host, done * vm->host->base.write_ns);
     }
@@ -128,14 +128,14 @@ static uint32_t take_frame(struct sim_vm *vm)
     uint32_t frame;
 
     if (vm->hard_cap != UINT64_MAX && simx_host_consumed(vm) >= vm->hard_cap) {
-        if (host_swap_out(vm, 1) == 0) {
+        if (simx_host_swap_out(vm, 1) == 0) {
             return FRAME_NONE;
         }
         charge_disk(host, host->base.write_ns);
         charge_host(vm, host->cost.write_ns);
     }
-    while ((frame = host_frame_get(host)) == FRAME_NONE) {
-        if (host_swap_out(largest_vm(host), 1) == 0) {
+    while ((frame = simx_host_frame_get(host)) == FRAME_NONE) {
+        if (simx_host_swap_out(largest_vm(host), 1) == 0) {
             return FRAME_NONE;
         }
         host->emergency_swaps++;
@@ -162,7 +162,8 @@ static void swapped_in(struct sim_vm *vm)
     charge_disk(vm->host, vm->host->base.read_rand_ns);
 }
 
-enum touch_result host_fault(struct sim_vm *vm, uint32_t gfn, bool overwrite)
+enum touch_result simx_host_fault(struct sim_vm *vm, uint32_t gfn,
+                                  bool overwrite)
 {
     struct sim_host *host = vm->host;
     struct page *p = &vm->pages[gfn];
@@ -192,7 +193,7 @@ enum touch_result host_fault(struct sim_vm *vm, uint32_t gfn, bool overwrite)
     return TOUCH_OK;
 }
 
-enum touch_result host_cow(struct sim_vm *vm, uint32_t gfn)
+enum touch_result simx_host_cow(struct sim_vm *vm, uint32_t gfn)
 {
     struct sim_host *host = vm->host;
     uint32_t frame = take_frame(vm);
@@ -200,7 +201,7 @@ enum touch_result host_cow(struct sim_vm *vm, uint32_t gfn)
     if (frame == FRAME_NONE) {
         return stall(vm);
     }
-    host_unshare(vm, gfn);
+    simx_host_unshare(vm, gfn);
     vm->pages[gfn].frame = frame;
     host_private_add(vm, gfn);
     host->cow_breaks++;
@@ -208,7 +209,7 @@ enum touch_result host_cow(struct sim_vm *vm, uint32_t gfn)
     return TOUCH_OK;
 }
 
-void host_release(struct sim_vm *vm, uint32_t gfn)
+void simx_host_release(struct sim_vm *vm, uint32_t gfn)
 {
     struct sim_host *host = vm->host;
     struct page *p = &vm->pages[gfn];
@@ -217,19 +218,19 @@ void host_release(struct sim_vm *vm, uint32_t gfn)
         vm->swapped--;
         host->swap_used--;
     } else if (p->hflags & HF_SHARED) {
-        host_unshare(vm, gfn);
+        simx_host_unshare(vm, gfn);
     } else if (p->frame != FRAME_NONE) {
         host_private_sub(vm, gfn);
-        host_frame_put(host, p->frame);
+        simx_host_frame_put(host, p->frame);
     }
     p->frame = FRAME_NONE;
     p->content = CONTENT_ZERO;
 }
 
-bool host_swap_in_page(struct sim_vm *vm, uint32_t gfn)
+bool simx_host_swap_in_page(struct sim_vm *vm, uint32_t gfn)
 {
     struct page *p = &vm->pages[gfn];
-    uint32_t frame = host_frame_get(vm->host);
+    uint32_t frame = simx_host_frame_get(vm->host);
 
     if (frame == FRAME_NONE) {
         return false;

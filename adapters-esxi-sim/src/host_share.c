@@ -30,8 +30,8 @@ static struct share_entry *lookup(const struct sim_host *host, uint32_t content)
     return &host->share[i];
 }
 
-const struct share_entry *host_share_find(const struct sim_host *host,
-                                          uint32_t content)
+const struct share_entry *simx_host_share_find(const struct sim_host *host,
+                                               uint32_t content)
 {
     const struct share_entry *e;
 
@@ -114,7 +114,7 @@ static void count_frame(struct sim_vm *vm, uint32_t content, bool add)
     }
 }
 
-void host_unshare(struct sim_vm *vm, uint32_t gfn)
+void simx_host_unshare(struct sim_vm *vm, uint32_t gfn)
 {
     struct sim_host *host = vm->host;
     struct page *p = &vm->pages[gfn];
@@ -124,7 +124,7 @@ void host_unshare(struct sim_vm *vm, uint32_t gfn)
     if (--host->frame[p->frame] == 0) {
         drop(host, lookup(host, p->content));
         count_frame(vm, p->content, false);
-        host_frame_put(host, p->frame);
+        simx_host_frame_put(host, p->frame);
     }
     p->frame = FRAME_NONE;
 }
@@ -177,7 +177,7 @@ static void join(struct share_entry *e, struct sim_vm *vm, uint32_t gfn)
 
     host_private_sub(vm, gfn);
     if (p->frame != e->frame) {
-        host_frame_put(host, p->frame);
+        simx_host_frame_put(host, p->frame);
         p->frame = e->frame;
         host->frame[e->frame]++;
         host->merged++;
@@ -226,7 +226,7 @@ static void scan_page(struct sim_vm *vm, uint32_t gfn)
     host->slice_cpu_ns += host->cfg.costs.share_merge_ns;
 }
 
-void host_share_scan(struct sim_host *host, uint64_t ms)
+void simx_host_share_scan(struct sim_host *host, uint64_t ms)
 {
     uint64_t n = host->cfg.share_pages_per_s * ms + host->scan_carry;
     uint64_t passed = 0;

@@ -83,17 +83,18 @@ static int read_root(struct sim_reading *rd, const struct sim_node *root,
         return sim_reading_fail(rd, root->line, "tick",
                                 "is longer than the duration");
     }
-    if (sim_yaml_member(root, "vms") == NULL &&
-        sim_yaml_member(root, "trace") == NULL) {
-        return sim_reading_fail(rd, root->line, "vms",
-                                "is missing (accepted: vms, trace or both)");
-    }
     for (size_t i = 0; i < SIM_COUNT(sections) && rc == POL_OK; i++) {
         const struct sim_node *node = sim_yaml_member(root, sections[i].key);
 
         if (node != NULL) {
             rc = sections[i].read(rd, node, scenario);
         }
+    }
+    if (rc == POL_OK && sim_yaml_member(root, "vms") == NULL &&
+        sim_yaml_member(root, "trace") == NULL) {
+        sim_reading_enter(rd, "", SIZE_MAX);
+        rc = sim_reading_fail(rd, root->line, "vms",
+                              "is missing (accepted: vms, trace or both)");
     }
     return rc != POL_OK ? rc : size_config(rd, root, scenario);
 }

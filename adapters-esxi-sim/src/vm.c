@@ -3,15 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "simx_big_alloc.h"
+#include "big_alloc.h"
 #include "engine_int.h"
 
-bool vm_is_dead(const struct sim_vm *vm)
+bool simx_vm_is_dead(const struct sim_vm *vm)
 {
     return vm->life == SIM_LIFE_DEAD;
 }
 
-void vm_free(struct sim_vm *vm)
+void simx_vm_free(struct sim_vm *vm)
 {
     simx_big_free(vm->pages, vm->cfg.size_pages, sizeof(*vm->pages));
     simx_big_free(vm->anon_map, vm->anon_cap, sizeof(*vm->anon_map));
@@ -70,10 +70,10 @@ static int grow_map(uint32_t **map, uint64_t *cap, uint64_t need)
 static int prepare_zipf(struct sim_vm *vm)
 {
     if (vm->zipf == NULL) {
-        vm->zipf = zipf_new();
+        vm->zipf = simx_zipf_new();
     }
     if (vm->zipf_file == NULL) {
-        vm->zipf_file = zipf_new();
+        vm->zipf_file = simx_zipf_new();
     }
     return vm->zipf != NULL && vm->zipf_file != NULL ? POL_OK : POL_ERR_NOMEM;
 }
@@ -138,7 +138,7 @@ int sim_vm_set_phases(struct sim_vm *vm, const struct sim_phase *phases,
 {
     int rc;
 
-    if (vm_is_dead(vm)) {
+    if (simx_vm_is_dead(vm)) {
         return POL_ERR_BUSY;
     }
     rc = check_phases(phases, n_phases);
@@ -177,7 +177,7 @@ static void begin_life(struct sim_vm *vm)
     vm->life = vm->cfg.build_ms != 0 ? SIM_LIFE_BUILDING : SIM_LIFE_RUNNING;
     vm->life_ms = now + vm->cfg.build_ms;
     vm->hard_cap = UINT64_MAX;
-    vm->epoch = touch_epoch(now);
+    vm->epoch = simx_touch_epoch(now);
     vm->report_ms = now;
     for (i = 0; i < WINDOWS; i++) {
         vm->win[i].at_ms = now;
@@ -213,7 +213,7 @@ int sim_vm_new(struct sim_host *host, const struct sim_vm_config *config,
         rc = simx_host_add_vm(host, vm);
     }
     if (rc != POL_OK) {
-        vm_free(vm);
+        simx_vm_free(vm);
         return rc;
     }
     begin_life(vm);
@@ -221,16 +221,16 @@ int sim_vm_new(struct sim_host *host, const struct sim_vm_config *config,
     return POL_OK;
 }
 
-void vm_die(struct sim_vm *vm)
+void simx_vm_die(struct sim_vm *vm)
 {
     struct sim_host *host = vm->host;
 
-    if (vm_is_dead(vm)) {
+    if (simx_vm_is_dead(vm)) {
         return;
     }
     simx_guest_reset(vm);
     vm->boots--;
-    workload_stop(vm);
+    simx_workload_stop(vm);
     host->overhead -= vm->overhead;
     simx_host_chain_give(host, &vm->overhead_head, vm->overhead);
     vm->overhead = 0;
@@ -243,9 +243,9 @@ void sim_vm_destroy(struct sim_vm *vm)
     if (vm == NULL) {
         return;
     }
-    vm_die(vm);
-    host_remove_vm(vm->host, vm);
-    vm_free(vm);
+    simx_vm_die(vm);
+    simx_host_remove_vm(vm->host, vm);
+    simx_vm_free(vm);
 }
 
 uint64_t sim_vm_id(const struct sim_vm *vm)

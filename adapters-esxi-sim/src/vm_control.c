@@ -7,7 +7,7 @@
 int sim_vm_set_balloon(struct sim_vm *vm, uint64_t balloon_pages,
                        uint64_t *on_record)
 {
-    if (vm_is_dead(vm)) {
+    if (simx_vm_is_dead(vm)) {
         return POL_ERR_BUSY;
     }
     if (simx_guest_driver(vm) == SIM_DRIVER_ABSENT) {
@@ -38,10 +38,10 @@ int sim_vm_swap_out(struct sim_vm *vm, uint64_t pages, uint64_t *done)
     struct sim_host *host = vm->host;
     uint64_t each = host->base.write_ns;
 
-    if (vm_is_dead(vm)) {
+    if (simx_vm_is_dead(vm)) {
         return POL_ERR_BUSY;
     }
-    *done = host_swap_out(vm, take_tokens(host, pages, each));
+    *done = simx_host_swap_out(vm, take_tokens(host, pages, each));
     host->swap_tokens_ns -= *done * each;
     charge_disk(host, *done * each);
     return POL_OK;
@@ -65,7 +65,7 @@ int sim_vm_swap_in(struct sim_vm *vm, uint64_t pages, uint64_t *done)
     uint64_t n = take_tokens(host, pages, each);
     uint64_t room = room_below_cap(vm);
 
-    if (vm_is_dead(vm)) {
+    if (simx_vm_is_dead(vm)) {
         return POL_ERR_BUSY;
     }
     n = n < room ? n : room;
@@ -75,7 +75,7 @@ int sim_vm_swap_in(struct sim_vm *vm, uint64_t pages, uint64_t *done)
             vm->swap_cursor = 0;
         }
         if (vm->pages[vm->swap_cursor].frame == FRAME_SWAPPED) {
-            if (!host_swap_in_page(vm, vm->swap_cursor)) {
+            if (!simx_host_swap_in_page(vm, vm->swap_cursor)) {
                 break;
             }
             (*done)++;
@@ -88,7 +88,7 @@ int sim_vm_swap_in(struct sim_vm *vm, uint64_t pages, uint64_t *done)
 
 int sim_vm_set_blocked(struct sim_vm *vm, bool blocked)
 {
-    if (vm_is_dead(vm)) {
+    if (simx_vm_is_dead(vm)) {
         return POL_ERR_BUSY;
     }
     vm->blocked = blocked;
@@ -97,17 +97,17 @@ int sim_vm_set_blocked(struct sim_vm *vm, bool blocked)
 
 int sim_vm_set_hard_cap(struct sim_vm *vm, uint64_t pages)
 {
-    if (vm_is_dead(vm)) {
+    if (simx_vm_is_dead(vm)) {
         return POL_ERR_BUSY;
     }
     vm->hard_cap = pages;
-    host_enforce_cap(vm);
+    simx_host_enforce_cap(vm);
     return POL_OK;
 }
 
 int sim_vm_pause(struct sim_vm *vm)
 {
-    if (vm_is_dead(vm)) {
+    if (simx_vm_is_dead(vm)) {
         return POL_ERR_BUSY;
     }
     if (vm->life != SIM_LIFE_RUNNING && vm->life != SIM_LIFE_REBOOTING) {
@@ -120,7 +120,7 @@ int sim_vm_pause(struct sim_vm *vm)
 
 int sim_vm_resume(struct sim_vm *vm)
 {
-    if (vm_is_dead(vm)) {
+    if (simx_vm_is_dead(vm)) {
         return POL_ERR_BUSY;
     }
     if (vm->life != SIM_LIFE_PAUSED) {
@@ -132,11 +132,11 @@ int sim_vm_resume(struct sim_vm *vm)
 
 int sim_vm_reset(struct sim_vm *vm)
 {
-    if (vm_is_dead(vm)) {
+    if (simx_vm_is_dead(vm)) {
         return POL_ERR_BUSY;
     }
     simx_guest_reset(vm);
-    workload_stop(vm);
+    simx_workload_stop(vm);
     vm->report.valid = 0;
     vm->life = SIM_LIFE_REBOOTING;
     return POL_OK;
@@ -144,7 +144,7 @@ int sim_vm_reset(struct sim_vm *vm)
 
 int sim_vm_shutdown(struct sim_vm *vm, uint64_t in_ms)
 {
-    if (vm_is_dead(vm)) {
+    if (simx_vm_is_dead(vm)) {
         return POL_ERR_BUSY;
     }
     if (in_ms > UINT32_MAX) {
@@ -159,14 +159,15 @@ int sim_vm_set_overhead(struct sim_vm *vm, uint64_t pages)
 {
     struct sim_host *host = vm->host;
 
-    if (vm_is_dead(vm)) {
+    if (simx_vm_is_dead(vm)) {
         return POL_ERR_BUSY;
     }
     if (pages > SIM_MAX_PAGES) {
         return POL_ERR_RANGE;
     }
     if (pages > vm->overhead) {
-        if (!simx_host_chain_take(host, &vm->overhead_head, pages - vm->overhead)) {
+        if (!simx_host_chain_take(host, &vm->overhead_head,
+                                  pages - vm->overhead)) {
             return POL_ERR_MEMORY_SHORT;
         }
     } else {
@@ -192,7 +193,7 @@ int sim_vm_sample_begin(struct sim_vm *vm, const uint64_t *gfns, size_t n)
 {
     size_t i;
 
-    if (vm_is_dead(vm)) {
+    if (simx_vm_is_dead(vm)) {
         return POL_ERR_BUSY;
     }
     for (i = 0; i < n; i++) {

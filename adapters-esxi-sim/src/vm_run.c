@@ -2,7 +2,7 @@
 /* A VM's slice of time. */
 #include "engine_int.h"
 
-uint16_t touch_epoch(uint64_t now_ms)
+uint16_t simx_touch_epoch(uint64_t now_ms)
 {
     /* Pages never touched say 0, which must look old from the start. */
     return (uint16_t)(now_ms / TOUCH_EPOCH_MS + TOUCH_EPOCHS);
@@ -10,7 +10,7 @@ uint16_t touch_epoch(uint64_t now_ms)
 
 static void advance_epoch(struct sim_vm *vm)
 {
-    uint16_t now = touch_epoch(vm->host->now_ms);
+    uint16_t now = simx_touch_epoch(vm->host->now_ms);
 
     while (vm->epoch != now) {
         vm->epoch++;
@@ -41,7 +41,7 @@ static bool live(struct sim_vm *vm)
     uint64_t now = vm->host->now_ms;
 
     if (vm->die_ms != 0 && now >= vm->die_ms) {
-        vm_die(vm);
+        simx_vm_die(vm);
     }
     switch (vm->life) {
     case SIM_LIFE_BUILDING:
@@ -51,7 +51,7 @@ static bool live(struct sim_vm *vm)
         return vm->life == SIM_LIFE_RUNNING;
     case SIM_LIFE_SHUTTING_DOWN:
         if (now >= vm->life_ms) {
-            vm_die(vm);
+            simx_vm_die(vm);
         }
         return false;
     case SIM_LIFE_PAUSED:
@@ -68,7 +68,7 @@ static bool live(struct sim_vm *vm)
 static void stay_blocked(struct sim_vm *vm, uint64_t ms)
 {
     if (vm->booted) {
-        workload_tick(vm, ms);
+        simx_workload_tick(vm, ms);
         vm->host_wait_ns += ms * 1000000;
         vm->spent_ns += ms * 1000000;
     }
@@ -88,11 +88,11 @@ static void run_guest(struct sim_vm *vm, uint64_t ms)
     if (vm->file_dirty != 0) {
         simx_guest_flush(vm, ms);
     }
-    workload_tick(vm, ms);
-    workload_run(vm);
+    simx_workload_tick(vm, ms);
+    simx_workload_run(vm);
 }
 
-void vm_slice(struct sim_vm *vm, uint64_t ms)
+void simx_vm_slice(struct sim_vm *vm, uint64_t ms)
 {
     struct sim_host *host = vm->host;
     uint64_t waited = vm->host_wait_ns + vm->guest_wait_ns;

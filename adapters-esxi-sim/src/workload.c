@@ -7,7 +7,7 @@
 #define BACKLOG_S 60u /* more than this is given up */
 
 /* Also when killed: what was in hand and in memory is gone. */
-void workload_stop(struct sim_vm *vm)
+void simx_workload_stop(struct sim_vm *vm)
 {
     vm->op_n = 0;
     vm->op_head = 0;
@@ -48,8 +48,8 @@ static void enter_phase(struct sim_vm *vm, size_t index)
     /* What grows is used from its beginning. */
     vm->ws_offset = ph->kind == SIM_GROW ? 0 : ph->ws_offset_pages;
     if (ph->kind == SIM_ZIPF) {
-        zipf_set(vm->zipf, vm->ws_pages, ph->zipf_bp);
-        zipf_set(vm->zipf_file, ph->file_pages, ph->zipf_bp);
+        simx_zipf_set(vm->zipf, vm->ws_pages, ph->zipf_bp);
+        simx_zipf_set(vm->zipf_file, ph->file_pages, ph->zipf_bp);
     }
 }
 
@@ -95,7 +95,7 @@ static void want(struct sim_vm *vm, const struct sim_phase *ph, uint64_t ms)
     }
 }
 
-void workload_tick(struct sim_vm *vm, uint64_t ms)
+void simx_workload_tick(struct sim_vm *vm, uint64_t ms)
 {
     uint64_t now = vm->host->now_ms;
     size_t i = vm->phase < vm->n_phases ? vm->phase : 0;

@@ -32,7 +32,7 @@ static uint64_t next_cyclic(struct sim_vm *vm, uint64_t n)
 
 static uint64_t draw_file(struct sim_vm *vm, const struct sim_phase *ph)
 {
-    return ph->kind == SIM_ZIPF ? zipf_draw(vm->zipf_file, &vm->rng)
+    return ph->kind == SIM_ZIPF ? simx_zipf_draw(vm->zipf_file, &vm->rng)
                                 : sim_rng_below(&vm->rng, ph->file_pages);
 }
 
@@ -41,7 +41,7 @@ static uint64_t draw_anon(struct sim_vm *vm, const struct sim_phase *ph)
     if (ph->kind == SIM_SWEEP) {
         return next_cyclic(vm, vm->ws_pages);
     }
-    return ph->kind == SIM_ZIPF ? zipf_draw(vm->zipf, &vm->rng)
+    return ph->kind == SIM_ZIPF ? simx_zipf_draw(vm->zipf, &vm->rng)
                                 : sim_rng_below(&vm->rng, vm->ws_pages);
 }
 
@@ -181,8 +181,8 @@ static enum touch_result do_file(struct sim_vm *vm, const struct op *op)
     struct page *p;
 
     if (UNLIKELY(!(e & MAP_PRESENT))) {
-        enum touch_result r =
-            simx_guest_fault_file(vm, op->page, write, (op->flags & OP_SEQ) != 0);
+        enum touch_result r = simx_guest_fault_file(vm, op->page, write,
+                                                    (op->flags & OP_SEQ) != 0);
 
         if (r != TOUCH_OK) {
             return r;
@@ -256,7 +256,7 @@ static bool step(struct sim_vm *vm, const struct op *op)
     return true;
 }
 
-void workload_run(struct sim_vm *vm)
+void simx_workload_run(struct sim_vm *vm)
 {
     const struct sim_phase *ph;
 

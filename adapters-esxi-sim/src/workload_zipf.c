@@ -26,7 +26,7 @@ struct zipf {
     struct piece piece[PIECES];
 };
 
-struct zipf *zipf_new(void)
+struct zipf *simx_zipf_new(void)
 {
     return calloc(1, sizeof(struct zipf));
 }
@@ -139,7 +139,7 @@ static void build_alias(struct zipf *z, unsigned made, uint64_t *weight)
     }
 }
 
-void zipf_set(struct zipf *zipf, uint64_t n, uint32_t exponent_bp)
+void simx_zipf_set(struct zipf *zipf, uint64_t n, uint32_t exponent_bp)
 {
     uint64_t weight[PIECES];
     unsigned made = cut_ranks(zipf, n != 0 ? n : 1, exponent_bp, weight);
@@ -148,7 +148,7 @@ void zipf_set(struct zipf *zipf, uint64_t n, uint32_t exponent_bp)
     zipf->made = made;
 }
 
-uint32_t zipf_draw(const struct zipf *zipf, struct sim_rng *rng)
+uint32_t simx_zipf_draw(const struct zipf *zipf, struct sim_rng *rng)
 {
     uint64_t r = sim_rng_next(rng);
     unsigned __int128 wide = (unsigned __int128)r * zipf->made;

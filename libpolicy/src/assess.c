@@ -71,7 +71,8 @@ static uint64_t demand(const struct pol_ctx *ctx, const struct polx_vm *vm)
     /* What it has just been given it has had no time to touch. */
     backed = vm->granted_pages + vm->swapped_pages + polx_promised(ctx, vm);
     untouched = polx_sat_sub(vm->actual_pages, backed);
-    return polx_sat_sub(most, polx_sat_sub(untouched, headroom(ctx, vm)));
+    untouched = polx_sat_sub(untouched, headroom(ctx, vm));
+    return polx_min(most, polx_sat_sub(vm->size_pages, untouched));
 }
 
 static uint32_t tax_of(const struct pol_ctx *ctx, uint32_t tax_bp)

@@ -116,14 +116,18 @@ static void call_back(struct polx_plan *plan, struct polx_vm *vm)
 {
     uint64_t goal = polx_min(polx_grow_goal(plan->ctx, vm), vm->actual_pages);
     uint64_t coming = polx_expected(vm);
+    uint64_t beside =
+        vm->offset_pages > 0 ? (uint32_t)vm->offset_pages : UINT64_C(0);
+    uint64_t ask = polx_sat_sub(goal, beside);
     uint32_t why;
 
     if ((vm->bits & (POLX_VM_FIXED | POLX_VM_RETRYING)) == 0 &&
         vm->action != POL_ACT_BALLOON && goal > coming &&
+        ask > vm->asked_pages &&
         !polx_in_dead_band(plan->ctx, vm, goal - coming) &&
         polx_can_balloon(plan, vm, &why)) {
-        polx_decide(plan, vm, POL_ACT_BALLOON, goal, POL_WHY_BELOW_TARGET);
-        polx_progress_asked(plan->ctx, vm, goal);
+        polx_decide(plan, vm, POL_ACT_BALLOON, ask, POL_WHY_BELOW_TARGET);
+        polx_progress_asked(plan->ctx, vm, ask);
     }
 }
 

@@ -110,6 +110,11 @@ void polx_progress(struct polx_plan *plan, struct polx_vm *vm)
         vm->progress_ms = ctx->host.now_ms;
         return;
     }
+    if (distance(vm->actual_pages, vm->asked_pages) <= polx_tolerance(vm)) {
+        /* Exactly where it was asked to be: whatever offset it had is gone. */
+        vm->offset_pages = 0;
+        gap = 0;
+    }
     if (gap <= polx_tolerance(vm)) {
         if (vm->asked_pages < vm->size_pages) {
             vm->bits |= POLX_VM_PROVEN;

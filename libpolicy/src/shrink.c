@@ -267,7 +267,7 @@ static void shrink(struct polx_plan *plan, struct polx_vm *vm,
 static void settle(struct polx_plan *plan, struct polx_vm *vm)
 {
     struct pol_ctx *ctx = plan->ctx;
-    uint64_t goal = round_up(vm, polx_grow_goal(ctx, vm));
+    uint64_t goal = polx_max(round_up(vm, polx_grow_goal(ctx, vm)), 1);
     uint64_t gap = polx_sat_sub(vm->asked_pages, goal);
     struct polx_claim claim;
     uint32_t why;

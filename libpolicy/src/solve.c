@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Where rounding starts: above any error of the shares, see store_vms(). */
-#define CARRY_START (UINT64_C(1) << 60)
+/* Where running sums start: at half a page, so that they round to nearest. */
+#define CARRY_START (UINT64_C(1) << 63)
 #define CACHE_LINE  64
 
 static size_t round_up(size_t bytes)
@@ -231,7 +231,7 @@ static uint64_t store_odd(struct polx_node *base, uint64_t bits,
  * lambda is at most 2^-58 of itself too large, so that the sum is at most
  * 2^-6 of a page too large; the tax is a fraction of 2^64 too small, for up
  * to 2^59 pages, which makes 2^-5; and what is cut off makes the sum of
- * 2^18 children at most 2^-12 too small.  Starting at 2^-4 of a page, the
+ * 2^18 children at most 2^-12 too small.  Starting at half a page, the
  * running sum therefore ends on the group's pages exactly.
  */
 static void store_word(struct polx_solver *s, uint32_t word)

@@ -24,8 +24,8 @@
  *   finer than 2^-62) at which the sum reaches the group's pages.
  * - Fractions: in the order of node numbers, each child gets the floor or
  *   the ceiling of its exact share, such that the running sum of targets is
- *   the floor of the running sum of exact shares.  So the sum is exact and
- *   nobody is more than one page from the exact share.
+ *   the running sum of exact shares, rounded to nearest.  So the sum is exact
+ *   and everybody is less than one page from the exact share.
  * - More pages than all maxima together: everybody gets the maximum.
  * - Fewer pages than all minima together: the group is "short" and every
  *   child gets its minimum times pages / sum of minima.

@@ -81,7 +81,6 @@ static bool reaches(const struct polx_solver *s, uint32_t group,
 {
     struct polx_lambda at = polx_lambda_open(lambda);
     struct polx_field none = { .pages = s->groups[group].available };
-    struct polx_sums sums;
     uint32_t c;
 
     for (c = polx_solver_first_child(s, group); c != POLX_NONE;
@@ -89,7 +88,7 @@ static bool reaches(const struct polx_solver *s, uint32_t group,
         polx_sums_add(&none.sums, &s->nodes[c],
                       polx_piece_at(&s->nodes[c], at));
     }
-    return polx_field_reaches(&none, lambda, &sums);
+    return polx_field_reaches(&none, lambda);
 }
 
 static bool lambda_is_valid(const struct polx_solver *s, uint32_t group)

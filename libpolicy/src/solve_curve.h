@@ -131,8 +131,6 @@ static inline struct polx_fixed polx_short_share_at(const struct polx_node *n,
  * floor of the product.
  */
 #define POLX_BRACKET_SLACK 3
-/* At one lambda, only the floor. */
-#define POLX_POINT_SLACK 1
 
 /*
  * The piece on which a child stays from lo to (1 + growth / 2^64) * lo, or
@@ -141,15 +139,14 @@ static inline struct polx_fixed polx_short_share_at(const struct polx_node *n,
  * be called in play though it is not.
  */
 static inline uint32_t polx_fold(const struct polx_node *n,
-                                 struct polx_lambda lo, uint64_t growth,
-                                 uint64_t slack)
+                                 struct polx_lambda lo, uint64_t growth)
 {
     uint64_t min = n->level[POLX_AT_MIN];
     uint64_t max = n->level[POLX_AT_MAX];
     uint64_t active = n->level[POLX_IDLE];
     uint64_t x_lo = polx_scale_whole(lo, polx_shares(n));
     /* May wrap around, but then t_lo is above every max. */
-    uint64_t more = polx_mulhi(x_lo, growth) + slack;
+    uint64_t more = polx_mulhi(x_lo, growth) + POLX_BRACKET_SLACK;
     uint64_t idle = (x_lo - active) & (0 - (uint64_t)(x_lo > active));
     uint64_t taxed = polx_mulhi(idle, n->level[3]);
     uint64_t t_lo, t_hi, piece;
@@ -166,11 +163,14 @@ static inline uint32_t polx_fold(const struct polx_node *n,
     return (uint32_t)piece;
 }
 
-/* The same over a bracket that is not wide. */
+/* The same over a bracket. */
 static inline uint32_t polx_fold_bracket(const struct polx_node *n,
                                          const struct polx_bracket *b)
 {
-    return polx_fold(n, b->at, b->growth, POLX_BRACKET_SLACK);
+    if (b->is_wide) {
+        return POLX_IN_PLAY;
+    }
+    return polx_fold(n, b->at, b->growth);
 }
 
 /* Adds a child on a piece to the sums; by tables, again to avoid jumps. */

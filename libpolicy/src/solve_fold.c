@@ -38,13 +38,6 @@ static inline void fold_one(struct polx_node *n, uint32_t child,
     got->count += piece == POLX_IN_PLAY;
 }
 
-static void list_siblings(struct narrowing *w, uint32_t child)
-{
-    for (; child != POLX_NONE; child = w->nodes[child].next) {
-        w->list[w->field.count++] = child;
-    }
-}
-
 static void fold_siblings(struct narrowing *w, uint32_t child)
 {
     struct polx_bracket b = polx_bracket_open(w->lo, w->hi);
@@ -52,10 +45,6 @@ static void fold_siblings(struct narrowing *w, uint32_t child)
     uint32_t *list = w->list;
     struct gathered got = { w->field.sums, w->field.count };
 
-    if (b.is_wide) {
-        list_siblings(w, child);
-        return;
-    }
     while (child != POLX_NONE) {
         struct polx_node *n = &nodes[child];
 
@@ -75,9 +64,6 @@ static void fold_list(struct narrowing *w)
     uint32_t count = w->field.count;
     struct gathered got = { w->field.sums, 0 };
 
-    if (b.is_wide) {
-        return;
-    }
     for (uint32_t i = 0; i < count; i++) {
         fold_one(&nodes[list[i]], list[i], &b, list, &got);
     }
@@ -132,12 +118,10 @@ static uint64_t guess_by_sample(const struct narrowing *w, uint64_t guess)
 /* Makes p one end of the bracket, if it lies inside. */
 static void cut(struct narrowing *w, uint64_t p)
 {
-    struct polx_sums sums;
-
     if (p <= w->lo || p >= w->hi) {
         return;
     }
-    if (polx_field_reaches(&w->field, p, &sums)) {
+    if (polx_field_reaches(&w->field, p)) {
         w->hi = p;
     } else {
         w->lo = p;
@@ -151,8 +135,8 @@ static void narrow(struct narrowing *w, uint64_t guess)
     while (w->field.count > POLX_PLAY_WANTED && w->hi - w->lo > 4 &&
            stalled < PATIENCE) {
         uint32_t before = w->field.count;
-        uint64_t width = polx_muldiv(w->hi - w->lo, POLX_PLAY_WANTED,
-                                     (uint64_t)before * 3);
+        uint64_t width =
+            polx_muldiv(w->hi - w->lo, POLX_PLAY_WANTED, (uint64_t)before * 3);
 
         /* Not narrower than the guess is good, nor ever wide. */
         width = polx_max(width, (w->hi - w->lo) / 16);
@@ -192,7 +176,8 @@ static void keep(const struct narrowing *w, struct polx_group *g)
     uint32_t count = w->field.count;
 
     g->bracket = polx_bracket_open(w->lo, w->hi);
-    g->folded = count <= POLX_PLAY_WANTED && !g->bracket.is_wide;
+    g->folded = count <= POLX_PLAY_WANTED &&
+                (!g->bracket.is_wide || g->children <= POLX_SMALL);
     if (!g->folded) {
         return;
     }
@@ -219,13 +204,19 @@ enum polx_hit polx_group_fold(struct polx_solver *s, uint32_t group,
     };
     enum polx_hit hit;
 
+    if (g->children <= POLX_SMALL) {
+        w.lo = 0;
+        w.hi = POLX_CODE_MAX;
+    }
     g->folded = false;
     fold_siblings(&w, g->first_group);
     fold_siblings(&w, g->first_vm);
     narrow(&w, g->guess);
     hit = polx_field_search(&w.field, w.lo, w.hi, g->guess, &g->lambda);
     if (hit == POLX_HIT) {
-        trim(&w, g);
+        if (g->children > POLX_SMALL) {
+            trim(&w, g);
+        }
         keep(&w, g);
     }
     return hit;

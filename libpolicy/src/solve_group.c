@@ -80,6 +80,37 @@ void polx_group_remove(struct polx_group *g, struct polx_node *nodes,
     }
 }
 
+/* Lists shorter than this are searched as they are. */
+#define NEAR_WORTH 24
+
+/*
+ * Most changes move lambda by little: those in play are first folded, for
+ * this once, about the last lambda, which leaves very few to search in.
+ */
+static bool solve_near(struct polx_group *g, const struct polx_node *nodes)
+{
+    uint32_t list[POLX_PLAY_MAX];
+    uint64_t reach = polx_group_reach(g) / 8;
+    uint64_t lo = polx_max(g->bracket.lo, polx_sat_sub(g->guess, reach));
+    uint64_t hi = polx_min(g->bracket.hi, polx_sat_add(g->guess, reach));
+    struct polx_bracket b = polx_bracket_open(lo, hi);
+    struct polx_field f = {
+        .nodes = nodes,
+        .list = list,
+        .sums = g->sums,
+        .pages = g->available,
+    };
+
+    for (uint32_t i = 0; i < g->in_play; i++) {
+        uint32_t piece = polx_fold_bracket(&nodes[g->play[i]], &b);
+
+        polx_sums_add(&f.sums, &nodes[g->play[i]], piece);
+        list[f.count] = g->play[i];
+        f.count += piece == POLX_IN_PLAY;
+    }
+    return polx_field_search(&f, lo, hi, g->guess, &g->lambda) == POLX_HIT;
+}
+
 /* Lambda from the children in play, if it still is in the bracket. */
 static enum polx_hit solve_bracket(struct polx_group *g,
                                    const struct polx_node *nodes)
@@ -92,6 +123,10 @@ static enum polx_hit solve_bracket(struct polx_group *g,
         .pages = g->available,
     };
 
+    if (g->in_play >= NEAR_WORTH && g->guess > g->bracket.lo &&
+        g->guess < g->bracket.hi && solve_near(g, nodes)) {
+        return POLX_HIT;
+    }
     return polx_field_search(&f, g->bracket.lo, g->bracket.hi, g->guess,
                              &g->lambda);
 }
@@ -124,6 +159,9 @@ static void solve_between(struct polx_solver *s, struct polx_group *g,
     uint64_t lo, hi;
     bool again = false;
 
+    /* A small group that grew. */
+    g->folded =
+        g->folded && (!g->bracket.is_wide || g->children <= 2 * POLX_SMALL);
     if (g->folded) {
         hit = solve_bracket(g, s->nodes);
         if (hit == POLX_HIT) {

@@ -30,6 +30,9 @@
 /* And is given up when changes bring more than this into play. */
 #define POLX_PLAY_MAX 288
 
+/* Groups of up to this many children have all of them in play, always. */
+#define POLX_SMALL 32
+
 /* Pieces; the first three are also indices into polx_node.level. */
 enum polx_piece {
     POLX_AT_MIN = 0,
@@ -93,7 +96,7 @@ struct polx_group {
 
     /* Something in or below this group changed since the last refresh. */
     bool dirty;
-    /* bracket (which is not wide), sums and play are valid. */
+    /* bracket, sums and play are valid; if it is wide, sums are 0. */
     bool folded;
     struct polx_bracket bracket;
     struct polx_sums sums;
@@ -176,8 +179,7 @@ enum polx_hit {
 };
 
 /* Whether the sum of targets reaches f->pages at lambda. */
-bool polx_field_reaches(const struct polx_field *f, uint64_t lambda,
-                        struct polx_sums *sums_out);
+bool polx_field_reaches(const struct polx_field *f, uint64_t lambda);
 /*
  * The smallest lambda of [lo, hi] that reaches f->pages; BELOW if lo already
  * does (and is not 0), ABOVE if hi does not.

@@ -39,8 +39,8 @@ static bool is_same(const struct polx_node *n, const struct polx_claim *c)
             (polx_shares(n) ^ c->shares) | (n->tax_bp ^ c->tax_bp)) == 0;
 }
 
-static inline void change(struct polx_solver *s, uint32_t node,
-                          const struct polx_claim *c)
+void polx_change(struct polx_solver *s, uint32_t node,
+                 const struct polx_claim *c)
 {
     struct polx_node *n = &s->nodes[node];
     struct polx_group *g = &s->groups[n->parent];
@@ -49,7 +49,7 @@ static inline void change(struct polx_solver *s, uint32_t node,
         return;
     }
     totals_change(g, n, c);
-    if (g->folded) {
+    if (g->folded && !g->bracket.is_wide) {
         struct polx_sums sums = g->sums;
         uint32_t old = n->piece;
         uint32_t piece;
@@ -71,13 +71,14 @@ static inline void change(struct polx_solver *s, uint32_t node,
     }
 }
 
-void polx_change(struct polx_solver *s, uint32_t node,
-                 const struct polx_claim *c)
+static inline bool is_in_range(const struct polx_claim *c)
 {
-    change(s, node, c);
+    return (c->min_pages <= c->max_pages) & (c->max_pages <= POLX_MAX_PAGES) &
+           (c->active_pages <= POLX_MAX_PAGES) &
+           (c->shares - 1 < POLX_MAX_SHARES) & (c->tax_bp <= POLX_MAX_TAX_BP);
 }
 
-static inline struct polx_claim in_range(const struct polx_claim *c)
+static struct polx_claim brought_in_range(const struct polx_claim *c)
 {
     struct polx_claim r;
 
@@ -89,27 +90,38 @@ static inline struct polx_claim in_range(const struct polx_claim *c)
     return r;
 }
 
+static void set_group(struct polx_solver *s, uint32_t node,
+                      const struct polx_claim *claim)
+{
+    struct polx_group *g = &s->groups[node];
+    struct polx_claim c;
+
+    g->reservation = claim->min_pages;
+    g->limit = claim->max_pages;
+    polx_group_claim(s, node, &c);
+    c.shares = claim->shares;
+    c.tax_bp = claim->tax_bp;
+    polx_change(s, node, &c);
+}
+
 void polx_solver_set(struct polx_solver *s, uint32_t node,
                      const struct polx_claim *claim)
 {
-    struct polx_claim c = in_range(claim);
+    struct polx_claim c;
 
     if (node == 0 || node > s->max_groups + s->max_vms ||
         s->nodes[node].parent == POLX_NONE) {
         return;
     }
-    if (polx_is_group(s, node)) {
-        struct polx_group *g = &s->groups[node];
-        uint64_t shares = c.shares;
-        uint32_t tax_bp = c.tax_bp;
-
-        g->reservation = c.min_pages;
-        g->limit = c.max_pages;
-        polx_group_claim(s, node, &c);
-        c.shares = shares;
-        c.tax_bp = tax_bp;
+    if (!is_in_range(claim)) {
+        c = brought_in_range(claim);
+        claim = &c;
     }
-    change(s, node, &c);
+    if (polx_is_group(s, node)) {
+        set_group(s, node, claim);
+    } else {
+        polx_change(s, node, claim);
+    }
 }
 
 void polx_group_claim(const struct polx_solver *s, uint32_t group,

@@ -14,6 +14,7 @@ int pol_host_get(const struct pol_ctx *ctx, struct pol_host_status *out)
         return POL_ERR_INVALID;
     }
     memset(out, 0, sizeof(*out));
+    out->now_ms = ctx->last_plan_ms;
     out->total_pages = ctx->host.total_pages;
     out->free_pages = ctx->host.free_pages;
     out->promised_pages = t->promised_pages;

@@ -28,36 +28,19 @@ int pol_trace_start(struct pol_ctx *ctx, pol_trace_sink *sink, void *user)
     return POL_OK;
 }
 
-static int scan_plan(const struct polx_frame *frame, uint64_t *actions)
-{
-    struct polx_reader r;
-    uint64_t i, n;
-    int rc = polx_plan_open(frame, &r, &n);
-
-    /* A wrong n ends with the payload: it cannot keep this going. */
-    for (i = 0; rc == POL_OK && i < n; i++) {
-        struct pol_action action;
-
-        rc = polx_plan_next(&r, &action);
-    }
-    if (rc == POL_OK && polx_left(&r) != 0) {
-        rc = POL_ERR_CORRUPT;
-    }
-    if (rc == POL_OK) {
-        *actions += n;
-    }
-    return rc;
-}
-
 static int scan_record(const struct polx_frame *frame,
                        struct pol_trace_info *out)
 {
     struct polx_call call;
+    uint64_t actions;
     int rc;
 
     if (frame->type == POLX_REC_PLAN) {
-        rc = scan_plan(frame, &out->actions);
-        out->plans += rc == POL_OK;
+        rc = polx_plan_check(frame, &actions);
+        if (rc == POL_OK) {
+            out->plans++;
+            out->actions += actions;
+        }
     } else {
         rc = polx_record_decode(frame, &call);
     }

@@ -494,3 +494,18 @@ int polx_plan_next(struct polx_reader *r, struct pol_action *action)
     }
     return rc;
 }
+
+int polx_plan_check(const struct polx_frame *frame, uint64_t *n)
+{
+    struct polx_reader r;
+    uint64_t i;
+    int rc = polx_plan_open(frame, &r, n);
+
+    /* A wrong n ends with the payload: it cannot keep this going. */
+    for (i = 0; rc == POL_OK && i < *n; i++) {
+        struct pol_action action;
+
+        rc = polx_plan_next(&r, &action);
+    }
+    return rc == POL_OK && polx_left(&r) != 0 ? POL_ERR_CORRUPT : rc;
+}

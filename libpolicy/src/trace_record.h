@@ -77,9 +77,13 @@ int polx_frame_read(struct polx_reader *r, struct polx_frame *frame);
  */
 int polx_record_decode(const struct polx_frame *frame, struct polx_call *call);
 
+/** Is a plan well formed, with nothing left over? @param n  its actions
+ *  @return POL_OK, POL_ERR_CORRUPT */
+int polx_plan_check(const struct polx_frame *frame, uint64_t *n);
+
 /**
- * Walk a plan: polx_plan_open() gives a reader and the number of actions;
- * polx_plan_next() so many times; then nothing may be left.
+ * Walk a plan: polx_plan_open() gives a reader and the number of actions,
+ * polx_plan_next() one after the other.
  * @return POL_OK, POL_ERR_CORRUPT
  */
 int polx_plan_open(const struct polx_frame *frame, struct polx_reader *r,

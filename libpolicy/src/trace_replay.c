@@ -152,16 +152,20 @@ static int as_recorded(struct polx_replay *replay,
             replay->out->skipped += done != POL_OK;
         }
     }
-    return rc == POL_OK && polx_left(&r) != 0 ? POL_ERR_CORRUPT : rc;
+    return rc;
 }
 
 static int plan(struct polx_replay *replay, const struct polx_frame *frame)
 {
     struct pol_replay_result *out = replay->out;
+    uint64_t recorded;
     size_t n = 0;
-    int rc = pol_plan(replay->ctx, replay->actions, replay->cap, &n);
+    int rc = polx_plan_check(frame, &recorded);
 
     if (rc != POL_OK) {
+        return rc;
+    }
+    if (pol_plan(replay->ctx, replay->actions, replay->cap, &n) != POL_OK) {
         return refused(replay);
     }
     out->plans++;

@@ -106,7 +106,7 @@ for canvas in layers free vm decisions; do
     one=$(echo "$painted" | tr ' ' '\n' | grep "^$canvas:" || true)
     percent=$(echo "$one" | cut -d: -f2)
     colours=$(echo "$one" | cut -d: -f3)
-    check "chart $canvas is painted (${percent:-0} %, ${colours:-0} colours)" \
+    check "chart $canvas is painted (${percent:-0} %, ${colours:-0} hues)" \
         "$(holds test "${percent:-0}" -ge 1 -a "${colours:-0}" -ge 8)"
 done
 options=$(grep -o '<option' "$work/dom.html" | wc -l)

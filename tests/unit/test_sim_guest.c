@@ -367,7 +367,7 @@ static void zipf_follows_its_law(void)
         { 10000, 1, 1336 }, { 10000, 10, 3913 }, { 10000, 100, 6930 },
         { 0, 1, 10 },       { 0, 10, 100 },      { 0, 100, 1000 },
     };
-    struct zipf *zipf = zipf_new();
+    struct zipf *zipf = simx_zipf_new();
     struct sim_rng rng;
     size_t i;
 
@@ -377,9 +377,9 @@ static void zipf_follows_its_law(void)
         uint32_t hits = 0;
         uint32_t n;
 
-        zipf_set(zipf, 1000, want[i].s_bp);
+        simx_zipf_set(zipf, 1000, want[i].s_bp);
         for (n = 0; n < 1000000; n++) {
-            uint32_t rank = zipf_draw(zipf, &rng);
+            uint32_t rank = simx_zipf_draw(zipf, &rng);
 
             hits += rank < want[i].ranks;
             if (rank >= 1000) {

@@ -416,6 +416,75 @@ static void memory_can_be_lost_and_found(void)
     sim_host_destroy(host);
 }
 
+/* Accesses done by n VMs, each at a cap that makes nearly all of them wait for
+ * host swap, on four disks. */
+static uint64_t work_of_swapping_vms(uint64_t n)
+{
+    struct sim_host *host = fix_host(100000, 100000);
+    struct sim_phase p = fix_phase(SIM_UNIFORM, 1800, 0);
+    struct sim_vm *vm[16] = { NULL };
+    uint64_t sum = 0;
+    uint64_t i;
+
+    for (i = 0; i < n; i++) {
+        struct sim_vm_config c = fix_config(i, 2048);
+
+        vm[i] = fix_vm(host, &c, &p);
+        CU_ASSERT_EQUAL(sim_vm_set_hard_cap(vm[i], 200), POL_OK);
+    }
+    fix_step(host, 120000);
+    for (i = 0; i < n; i++) {
+        sum += fix_vm_stats(vm[i]).work_done;
+    }
+    sim_host_destroy(host);
+    return sum;
+}
+
+static void swapping_vms_share_the_disks(void)
+{
+    uint64_t one = work_of_swapping_vms(1);
+    uint64_t three = work_of_swapping_vms(3);
+    uint64_t sixteen = work_of_swapping_vms(16);
+
+    printf("\n  work of 1, 3, 16 VMs: %lu %lu %lu\n", (unsigned long)one,
+           (unsigned long)three, (unsigned long)sixteen);
+    CU_ASSERT(three > one * 5 / 2); /* room on the disks */
+    CU_ASSERT(sixteen < one * 6);   /* four disks are four disks */
+    CU_ASSERT(sixteen > one * 2);
+}
+
+/* 25,000 pages a second at 4 us are a tenth of the only processor; with eight
+ * of them the scanner runs beside the VM (ESX09 figure 9). */
+static void scanning_costs_only_a_busy_host(void)
+{
+    uint64_t done[3];
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        struct sim_host_config h;
+        struct sim_host *host = NULL;
+        struct sim_vm_config c = fix_config(1, 65536);
+        struct sim_phase p = fix_phase(SIM_UNIFORM, 1000, 0);
+        struct sim_vm *vm;
+
+        sim_host_config_init(&h);
+        h.host_cpus = i == 2 ? 8 : 1;
+        h.share_pages_per_s = i == 0 ? 0 : 25000;
+        h.costs.cpu_ns = 100000;
+        CU_ASSERT_EQUAL_FATAL(sim_host_new(&h, &host), POL_OK);
+        vm = fix_vm(host, &c, &p);
+        fix_step(host, 100000);
+        done[i] = fix_vm_stats(vm).work_done;
+        sim_host_destroy(host);
+    }
+    printf("\n  no scan %lu, scan %lu, scan beside %lu\n",
+           (unsigned long)done[0], (unsigned long)done[1],
+           (unsigned long)done[2]);
+    CU_ASSERT(done[1] < done[0] * 93 / 100);
+    CU_ASSERT(done[1] > done[0] * 85 / 100);
+    CU_ASSERT(done[2] > done[0] * 999 / 1000);
+}
+
 static void names_are_complete(void)
 {
     int i;
@@ -450,6 +519,8 @@ int main(void)
         { "balloon faults", balloon_faults },
         { "report faults", report_faults },
         { "memory can be lost and found", memory_can_be_lost_and_found },
+        { "swapping VMs share the disks", swapping_vms_share_the_disks },
+        { "scanning costs only a busy host", scanning_costs_only_a_busy_host },
         { "names are complete", names_are_complete },
         CU_TEST_INFO_NULL
     };

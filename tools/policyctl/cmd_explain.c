@@ -75,8 +75,6 @@ static const struct argp argp = {
 /* The last explanation found so far. */
 struct search {
     const struct options *options;
-    const uint64_t *times;
-    uint64_t plan; /**< plans seen */
     bool found;
     uint64_t found_ms;
     struct pol_explanation explanation;
@@ -86,14 +84,15 @@ static int look(void *user, const struct pol_ctx *ctx,
                 const struct pol_action *actions, size_t n)
 {
     struct search *search = user;
-    uint64_t now = search->times[search->plan++];
+    struct pol_host_status host;
 
     (void)actions;
     (void)n;
-    if (now <= search->options->at_ms &&
+    if (pol_host_get(ctx, &host) == POL_OK &&
+        host.now_ms <= search->options->at_ms &&
         pol_explain(ctx, search->options->vm, &search->explanation) == POL_OK) {
         search->found = true;
-        search->found_ms = now;
+        search->found_ms = host.now_ms;
     }
     return POL_OK;
 }
@@ -103,14 +102,11 @@ static int explain(const struct options *options,
 {
     struct search search = { .options = options };
     struct pol_replay_result result;
-    uint64_t *times = trace_plan_times(trace);
     char sentence[512];
     char span[TEXT_MAX];
     int code;
 
-    search.times = times;
     code = trace_replay(trace, NULL, look, &search, &result);
-    free(times);
     if (code != POL_OK && code != POL_ERR_MISMATCH) {
         return fail(STATUS_USAGE, "%s: byte %zu: %s", trace->path,
                     result.bad_offset, pol_strerror(code));

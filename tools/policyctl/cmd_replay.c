@@ -63,6 +63,7 @@ struct tally {
     uint64_t plans;
     uint64_t first_plan; /**< the first that differs, from 1; 0: none */
     size_t first_offset; /**< its place in the trace */
+    uint64_t first_ms;   /**< and its time */
     uint64_t actions[POL_ACTION_KINDS];
     uint64_t states[POL_STATES];
     uint64_t min_free_pages;
@@ -73,6 +74,7 @@ static int count_plan(void *user, const struct pol_ctx *ctx,
 {
     struct tally *tally = user;
     struct pol_host_status host;
+    uint64_t now_ms = 0;
 
     for (size_t i = 0; i < n; i++) {
         if (actions[i].kind < POL_ACTION_KINDS) {
@@ -80,6 +82,7 @@ static int count_plan(void *user, const struct pol_ctx *ctx,
         }
     }
     if (pol_host_get(ctx, &host) == POL_OK) {
+        now_ms = host.now_ms;
         if (host.state < POL_STATES) {
             tally->states[host.state]++;
         }
@@ -91,6 +94,7 @@ static int count_plan(void *user, const struct pol_ctx *ctx,
     if (tally->first_plan == 0 && tally->result->mismatches > 0) {
         tally->first_plan = tally->plans;
         tally->first_offset = tally->result->bad_offset;
+        tally->first_ms = now_ms;
     }
     return POL_OK;
 }
@@ -154,19 +158,16 @@ static int other_policy(const struct trace_file *trace, const char *path,
 static int say_mismatch(const struct trace_file *trace,
                         const struct tally *tally)
 {
-    uint64_t *times = trace_plan_times(trace);
     char span[TEXT_MAX];
-    int status = fail(
+
+    return fail(
         STATUS_FAILED,
         "%s: byte %zu: plan %llu (at %s) differs from the recorded one; "
         "%llu of %llu plans do",
         trace->path, tally->first_offset, (unsigned long long)tally->first_plan,
-        text_span(span, times[tally->first_plan - 1]),
+        text_span(span, tally->first_ms),
         (unsigned long long)tally->result->mismatches,
         (unsigned long long)tally->plans);
-
-    free(times);
-    return status;
 }
 
 static int replay_recorded(const struct trace_file *trace, struct tally *tally)

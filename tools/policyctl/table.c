@@ -70,29 +70,46 @@ static void print_cell(FILE *out, const char *text, size_t width, bool left,
     fputs(last ? "\n" : "  ", out);
 }
 
-void table_print(const struct table *table, FILE *out)
+/* The column after this one, in the next row after the last. */
+static uint32_t next_column(const struct table *table, uint32_t column)
 {
-    char safe[CELL_MAX];
-    size_t *widths = must_alloc(table->columns, sizeof *widths);
+    return column + 1 == table->columns ? 0 : column + 1;
+}
 
-    for (uint32_t c = 0; c < table->columns; c++) {
-        widths[c] = text_width(table->headers[c]);
+/* The width of each column: a block of the caller's. */
+static size_t *widths_of(const struct table *table)
+{
+    size_t *widths = must_alloc(table->columns, sizeof *widths);
+    char safe[CELL_MAX];
+    uint32_t c = 0;
+
+    for (uint32_t i = 0; i < table->columns; i++) {
+        widths[i] = text_width(table->headers[i]);
     }
     for (size_t i = 0; i < table->count; i++) {
         size_t width =
             text_width(text_safe(safe, sizeof safe, table->cells[i]));
-        size_t *most = &widths[i % table->columns];
 
-        *most = width > *most ? width : *most;
+        widths[c] = width > widths[c] ? width : widths[c];
+        c = next_column(table, c);
     }
+    return widths;
+}
+
+void table_print(const struct table *table, FILE *out)
+{
+    size_t *widths = widths_of(table);
+    char safe[CELL_MAX];
+    uint32_t c = 0;
+
     for (size_t i = 0; i < table->count + table->columns; i++) {
-        uint32_t c = (uint32_t)(i % table->columns);
         const char *text = i < table->columns
-                               ? table->headers[c]
+                               ? table->headers[i]
                                : table->cells[i - table->columns];
 
         print_cell(out, text_safe(safe, sizeof safe, text), widths[c],
                    (table->left >> c & 1u) != 0, c + 1 == table->columns);
+        c = next_column(table, c);
     }
     free(widths);
 }
@@ -100,24 +117,24 @@ void table_print(const struct table *table, FILE *out)
 void table_html(const struct table *table, const char *caption, FILE *out)
 {
     char safe[CELL_MAX];
+    uint32_t c = 0;
 
     fputs("<div class=\"wide\"><table><caption>", out);
     text_html(out, caption);
     fputs("</caption>\n<thead><tr>", out);
-    for (uint32_t c = 0; c < table->columns; c++) {
+    for (uint32_t i = 0; i < table->columns; i++) {
         fprintf(out, "<th scope=\"col\"%s>",
-                (table->left >> c & 1u) != 0 ? " class=\"left\"" : "");
-        text_html(out, table->headers[c]);
+                (table->left >> i & 1u) != 0 ? " class=\"left\"" : "");
+        text_html(out, table->headers[i]);
         fputs("</th>", out);
     }
     fputs("</tr></thead>\n<tbody>\n", out);
     for (size_t i = 0; i < table->count; i++) {
-        uint32_t c = (uint32_t)(i % table->columns);
-
         fprintf(out, "%s<td%s>", c == 0 ? "<tr>" : "",
                 (table->left >> c & 1u) != 0 ? " class=\"left\"" : "");
         text_html(out, text_safe(safe, sizeof safe, table->cells[i]));
         fprintf(out, "</td>%s", c + 1 == table->columns ? "</tr>\n" : "");
+        c = next_column(table, c);
     }
     fputs("</tbody></table></div>\n", out);
 }

@@ -35,12 +35,6 @@ int trace_replay(const struct trace_file *trace,
                  const struct pol_config *config, pol_replay_plan *on_plan,
                  void *user, struct pol_replay_result *result);
 
-/**
- * The time each plan was made at, in the trace's milliseconds.
- * @return info.plans numbers, a block of the caller's
- */
-uint64_t *trace_plan_times(const struct trace_file *trace);
-
 void trace_free(struct trace_file *trace);
 
 #endif /* POLICYCTL_TRACE_FILE_H */

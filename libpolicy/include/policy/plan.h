@@ -60,6 +60,7 @@ POL_MUST_USE int pol_report(struct pol_ctx *ctx,
 
 /** The host as the last plan saw it. Pages. */
 struct pol_host_status {
+    uint64_t now_ms; /**< when it saw it */
     uint64_t total_pages;
     uint64_t free_pages;
     uint64_t promised_pages;  /**< given to VMs but not taken yet */

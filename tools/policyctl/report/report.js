@@ -190,7 +190,7 @@
 
     function mixed(colour, amount) {
         const n = parseInt(colour.slice(1), 16);
-        const to = dark.matches ? 0 : 255;
+        const to = 255;
         const part = shift => {
             const v = n >> shift & 255;
             return Math.round(v + (to - v) * amount);
@@ -396,7 +396,7 @@
         }
         sets.push(vmDecisions(vm));
         const more = options({
-            x: timeScale(), y: memoryScale(vm.size * 1.05, vm.name)
+            x: timeScale(), y: memoryScale(vm.size * 1.1, vm.name)
         });
         more.plugins.tooltip.callbacks.label = item =>
             item.raw.why !== undefined ? decisionLines(item.raw.why)
@@ -549,7 +549,9 @@
             option.textContent = vm.name;
             pick.appendChild(option);
         });
-        pick.value = 0;
+        /* The one that most was decided about shows most. */
+        pick.value = data.vms.reduce((best, vm, i) =>
+            vm.decisions > data.vms[best].decisions ? i : best, 0);
         pick.addEventListener("change", () => {
             redraw("vm", drawVm);
             if (document.getElementById("only").checked) {
