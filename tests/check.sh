@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # `make check`: builds the tree three ways and runs every test of each.
-#   release  gcc, optimised: all tiers, benchmarks with their limits
+#   release  gcc, optimised: all tiers; benchmarks only to see them work
 #   asan     gcc, sanitizers and the dearest assertions: all but benchmarks
 #   fuzz     clang, libFuzzer on each parser for FUZZ_SECONDS (60)
 # A way that does not build counts as one failed test. The last line is the sum.

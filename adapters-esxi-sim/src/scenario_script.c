@@ -161,8 +161,8 @@ static int read_fault(struct sim_reading *rd, const struct sim_node *map,
 
 /* ---- Events ------------------------------------------------------------ */
 
-static const char *const do_words[] = { "pause", "resume", "reboot", "stop",
-                                        NULL };
+static const char *const do_words[] = { "pause", "resume",  "reboot",
+                                        "stop",  "release", NULL };
 
 /* An event while it is read. */
 struct event_text {

@@ -155,7 +155,9 @@ int sim_run_new(const struct sim_scenario *scenario, struct sim_run **out,
     }
     if (rc != POL_OK) {
         (void)sim_fail(err, scenario->file, 0, "", "cannot be run: %s",
-                       pol_strerror(rc));
+                       rc == POL_ERR_NOMEM
+                           ? "this computer has too little memory for it"
+                           : pol_strerror(rc));
         sim_run_free(run);
         return rc;
     }

@@ -220,13 +220,16 @@ static int do_to_vm(struct sim_run *run, const struct sim_event_spec *event,
     case SIM_EVENT_REBOOT:
         record->asked_pages = record->size_pages;
         return sim_vm_reset(record->vm);
+    case SIM_EVENT_RELEASE:
+        return pol_vm_release(run->ctx, record->last.vm);
     default:
         return sim_run_stop_vm(run, record);
     }
 }
 
-static const char *const event_texts[] = { "set",    "set",    "hold", "pause",
-                                           "resume", "reboot", "stop" };
+static const char *const event_texts[] = {
+    "set", "set", "hold", "pause", "resume", "reboot", "stop", "release"
+};
 
 static void to_vms(struct sim_run *run, const struct sim_event_spec *event)
 {

@@ -232,11 +232,18 @@ static void take_counters(struct pol_ctx *ctx, struct polx_vm *vm,
     if ((o->valid & POL_OBS_GUEST_STALL) != 0 && c->distress_stall_bp != 0) {
         distress |= o->guest_stall_bp >= c->distress_stall_bp;
     }
-    vm->counters_ms = now;
+    if ((vm->bits & (POLX_VM_HAS_SWAP_IN | POLX_VM_HAS_FAULTS)) != 0) {
+        vm->counters_ms = now;
+    }
     if (distress) {
         vm->distress_until_ms = ctx->host.now_ms + c->distress_ms;
     }
 }
+
+#define GUEST_BITS                                                             \
+    (POL_OBS_GUEST_FREE | POL_OBS_GUEST_AVAILABLE | POL_OBS_GUEST_TOTAL |      \
+     POL_OBS_GUEST_FLOOR | POL_OBS_GUEST_SWAP_IN | POL_OBS_GUEST_FAULTS |      \
+     POL_OBS_GUEST_STALL)
 
 /*
  * What the guest uses is what it has less what it could do without. `actual`
@@ -248,7 +255,10 @@ static void take_guest(struct pol_ctx *ctx, struct polx_vm *vm,
 {
     uint64_t spare = 0;
 
-    if (o->guest_age_ms >= ctx->config.stale_ms) {
+    /* A guest that says nothing takes nothing back of what it said before:
+     * that ages by itself. */
+    if ((o->valid & GUEST_BITS) == 0 ||
+        o->guest_age_ms >= ctx->config.stale_ms) {
         return;
     }
     if (!guest_sane(vm, o)) {

@@ -106,6 +106,7 @@ void polx_progress(struct polx_plan *plan, struct polx_vm *vm)
     uint64_t gap = gap_of(vm);
 
     if ((vm->bits & POLX_VM_ASKED) == 0 || vm->lifecycle != POL_LIFE_RUNNING ||
+        vm->driver == POL_DRIVER_ABSENT || vm->driver == POL_DRIVER_BOOTING ||
         (vm->bits & (POLX_VM_BLOCKED | POLX_VM_FOREIGN)) != 0) {
         vm->progress_ms = ctx->host.now_ms;
         return;

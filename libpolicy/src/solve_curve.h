@@ -54,22 +54,31 @@ static inline uint64_t polx_saturate(uint64_t v, uint64_t upper)
     return v | (0 - (uint64_t)(upper != 0));
 }
 
-/* floor(lambda * factor), or UINT64_MAX where that does not fit. */
-static inline uint64_t polx_scale_whole(struct polx_lambda at, uint64_t factor)
+/*
+ * floor(lambda * shares), or UINT64_MAX where that does not fit.  It fits
+ * unless lambda is beyond all reason, which is the same for all children of
+ * a group: a jump that is predicted saves more than it costs.
+ */
+static inline uint64_t polx_scale_whole(struct polx_lambda at, uint64_t shares)
 {
-    polx_u128 v = polx_mul(at.whole, factor) + polx_mulhi(at.part, factor);
+    uint64_t more = polx_mulhi(at.part, shares);
+    polx_u128 v;
 
+    if (at.whole < UINT64_MAX / POLX_MAX_SHARES) {
+        return at.whole * shares + more;
+    }
+    v = polx_mul(at.whole, shares) + more;
     return polx_saturate((uint64_t)v, (uint64_t)(v >> 64));
 }
 
-/* lambda * factor; where it does not fit, at least 2^64 - 1. */
+/* lambda * shares; where it does not fit, at least 2^64 - 1. */
 static inline struct polx_fixed polx_scale(struct polx_lambda at,
-                                           uint64_t factor)
+                                           uint64_t shares)
 {
     struct polx_fixed x;
 
-    x.whole = polx_scale_whole(at, factor);
-    x.part = at.part * factor;
+    x.whole = polx_scale_whole(at, shares);
+    x.part = at.part * shares;
     return x;
 }
 
@@ -134,9 +143,9 @@ static inline struct polx_fixed polx_short_share_at(const struct polx_node *n,
 
 /*
  * The piece on which a child stays from lo to (1 + growth / 2^64) * lo, or
- * POLX_IN_PLAY if it may not stay on one.  Works in whole pages, with every rounding away from the
- * inside, so a piece is only named where it holds; near a bend a child may
- * be called in play though it is not.
+ * POLX_IN_PLAY if it may not stay on one.  Works in whole pages, with every
+ * rounding away from the inside, so a piece is only named where it holds;
+ * near a bend a child may be called in play though it is not.
  */
 static inline uint32_t polx_fold(const struct polx_node *n,
                                  struct polx_lambda lo, uint64_t growth)

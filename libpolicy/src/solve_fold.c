@@ -73,7 +73,7 @@ static void fold_list(struct narrowing *w)
 
 uint64_t polx_group_reach(const struct polx_group *g)
 {
-    return (POLX_CODE_ONE / 2) >> (polx_bits(g->children) / 2);
+    return (POLX_CODE_ONE / 4 * 3) >> (polx_bits(g->children) / 2);
 }
 
 uint64_t polx_group_guess(const struct polx_solver *s,

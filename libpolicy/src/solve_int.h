@@ -26,9 +26,9 @@
 #define POLX_UNIT 10000
 
 /* A bracket is narrowed until at most this many children are in play. */
-#define POLX_PLAY_WANTED 192
+#define POLX_PLAY_WANTED 320
 /* And is given up when changes bring more than this into play. */
-#define POLX_PLAY_MAX 288
+#define POLX_PLAY_MAX 400
 
 /* Groups of up to this many children have all of them in play, always. */
 #define POLX_SMALL 32
@@ -193,7 +193,7 @@ enum polx_hit polx_field_search(const struct polx_field *f, uint64_t lo,
 /*
  * How far from a guess lambda is looked for first, in codes.  If all claims
  * of n children change independently, lambda changes in proportion to
- * 1 / sqrt(n).  This is some 15 % for 10 children, 0.3 % for 10,000.
+ * 1 / sqrt(n).  This is some 15 % for 10 children, 0.5 % for 10,000.
  */
 uint64_t polx_group_reach(const struct polx_group *g);
 /* A first guess, from some of the children. */

@@ -15,7 +15,6 @@
 #include "engine.h"
 
 #define GUEST_PAGES 262144u
-#define WANT_PER_S  10000000u
 
 static uint64_t now_ns(void)
 {
@@ -201,9 +200,5 @@ int main(int argc, char **argv)
     printf("idle_host_seconds=%" PRIu64 "\n", seconds);
     printf("idle_host_wall_ms=%" PRIu64 "\n", day);
     printf("idle_host_accesses_per_s=%" PRIu64 "\n", day_per_s);
-    if (check && hit < WANT_PER_S) {
-        printf("FAIL: fewer than %u accesses per second\n", WANT_PER_S);
-        return 1;
-    }
     return 0;
 }

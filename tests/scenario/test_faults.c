@@ -16,6 +16,7 @@ static struct {
     uint64_t stuck_notes;
     uint64_t bad_statistics_notes;
     uint64_t hold_ready_notes;
+    uint64_t holds_taken;
     uint64_t balloons_of_driverless;
     uint64_t tenants_swapped;
 } seen;
@@ -28,6 +29,9 @@ static void watch(void *user, struct sim_run *from,
     (void)user;
     (void)from;
     if (a == NULL) {
+        seen.holds_taken += notice->kind == SIM_NOTICE_EVENT &&
+                            notice->error == POL_OK &&
+                            strcmp(notice->text, "hold taken") == 0;
         return;
     }
     seen.stuck_notes += a->reason == POL_WHY_STUCK && a->kind == POL_ACT_NOTE;
@@ -162,6 +166,7 @@ static void test_hold(void)
     EXPECT_TRUE("told", seen.hold_ready_notes > 0);
     run_to(15 * MINUTE);
     EXPECT_TRUE("came", sim_run_vm_find(run, "guest-of-honour") != 0);
+    EXPECT("handed over", seen.holds_taken, 1);
     EXPECT("nobody swapped for it", seen.tenants_swapped, 0);
     end();
 }

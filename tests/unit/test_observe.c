@@ -14,8 +14,14 @@ static void host_ranges(void)
     } rows[] = {
 #define HOST(now, total, free_, swap, swap_free, caps, res)                    \
     {                                                                          \
-        sizeof(struct pol_host_obs), now, total, free_, swap, swap_free, caps, \
-            res                                                                \
+        sizeof(struct pol_host_obs),                                           \
+        now,                                                                   \
+        total,                                                                 \
+        free_,                                                                 \
+        swap,                                                                  \
+        swap_free,                                                             \
+        caps,                                                                  \
+        res                                                                    \
     }
         { "good", HOST(10, 100, 100, 0, 0, 0, 0), POL_OK },
         { "largest",
@@ -27,8 +33,7 @@ static void host_ranges(void)
           POL_ERR_RANGE },
         { "more free than there is", HOST(10, 100, 101, 0, 0, 0, 0),
           POL_ERR_RANGE },
-        { "swap", HOST(10, 100, 0, POL_MAX_PAGES + 1, 0, 0, 0),
-          POL_ERR_RANGE },
+        { "swap", HOST(10, 100, 0, POL_MAX_PAGES + 1, 0, 0, 0), POL_ERR_RANGE },
         { "more swap free", HOST(10, 100, 0, 5, 6, 0, 0), POL_ERR_RANGE },
         { "unknown means", HOST(10, 100, 0, 0, 0, 32, 0), POL_ERR_RANGE },
         { "reserved", HOST(10, 100, 0, 0, 0, 0, 1), POL_ERR_RANGE },
@@ -180,8 +185,8 @@ static void missing(void)
     static const struct {
         uint64_t later_ms;
         uint32_t notes;
-    } rows[] = { { 0, 0 },      { 299000, 0 }, { 999, 0 },
-                 { 1, 1 },      { 1000, 0 },   { 600000, 0 } };
+    } rows[] = { { 0, 0 }, { 299000, 0 }, { 999, 0 },
+                 { 1, 1 }, { 1000, 0 },   { 600000, 0 } };
     struct fixture f;
     struct pol_vm_obs o = fx_obs(500, 1000);
     size_t i;
@@ -216,7 +221,8 @@ static void counters(void)
           0 },
         { "63 per second", { { 0, 0, 1 }, { 0, 7, 0 }, { 1000, 70, 0 } }, 0 },
         { "64 per second", { { 0, 0, 1 }, { 0, 7, 0 }, { 1000, 71, 0 } }, 1 },
-        { "64 in two seconds", { { 0, 0, 1 }, { 0, 7, 0 }, { 2000, 71, 0 } },
+        { "64 in two seconds",
+          { { 0, 0, 1 }, { 0, 7, 0 }, { 2000, 71, 0 } },
           0 },
         { "a reset is no spike",
           { { 0, 0, 1 }, { 0, UINT64_MAX, 0 }, { 1000, 5, 0 } },
@@ -294,8 +300,10 @@ static void foreign_targets(void)
         int64_t off; /* from what was asked */
         int foreign;
     } rows[] = {
-        { "ours", 0, 0 },           { "rounded up", 15, 0 },
-        { "rounded down", -15, 0 }, { "somebody else's", 16, 1 },
+        { "ours", 0, 0 },
+        { "rounded up", 15, 0 },
+        { "rounded down", -15, 0 },
+        { "somebody else's", 16, 1 },
         { "somebody else's", -16, 1 },
     };
     size_t i;

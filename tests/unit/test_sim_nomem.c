@@ -60,6 +60,7 @@ static int add_vm(struct sim_host *host, uint64_t id)
     sim_phase_init(&p[1]);
     p[0].footprint_pages = 100;
     p[1].kind = SIM_ZIPF;
+    p[1].rate = 50;
     p[1].footprint_pages = id == 1 ? 400000 : 400;
     p[1].working_set_pages = 300;
     p[1].file_pages = 200;

@@ -192,7 +192,8 @@ enum sim_event_kind {
     SIM_EVENT_PAUSE,
     SIM_EVENT_RESUME,
     SIM_EVENT_REBOOT,
-    SIM_EVENT_STOP
+    SIM_EVENT_STOP,
+    SIM_EVENT_RELEASE /**< take back control after a foreign target */
 };
 
 /** What an event sets; members that are SIM_NONE stay as they are. */

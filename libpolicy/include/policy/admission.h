@@ -58,7 +58,8 @@ enum pol_hold_flag {
  *                     the hold ends and a note says so
  * @param flags        enum pol_hold_flag
  * @return POL_OK, POL_ERR_RANGE, POL_ERR_NOMEM (max_holds), POL_ERR_OWNER,
- *         POL_ERR_CLOCK (deadline has passed), POL_ERR_MEMORY_SHORT (even
+ *         POL_ERR_BUSY (already handed over), POL_ERR_CLOCK (deadline has
+ *         passed), POL_ERR_MEMORY_SHORT (even
  *         with everything above the reservations taken, it would not fit),
  *         POL_ERR_INVALID (host never observed)
  */

@@ -105,7 +105,8 @@ enum pol_action_kind {
     POL_ACT_UNBLOCK = 5,
     /** Scan `pages` pages per second for sharing, host-wide; VM id is 0. */
     POL_ACT_SHARE_RATE = 6,
-    /** Never let the VM hold more than `pages`. */
+    /** Never let the VM, its overhead included, hold more than `pages`. Lies
+     *  some slack above what it may have, so also above its size. */
     POL_ACT_HARD_CAP = 7,
     /** Nothing to do: something an administrator wants to know. */
     POL_ACT_NOTE = 8
