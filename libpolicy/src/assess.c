@@ -121,7 +121,8 @@ void polx_claim(struct pol_ctx *ctx, uint32_t slot)
         c.max_pages = polx_max(fixed, c.min_pages);
         c.active_pages = vm->size_pages;
     } else {
-        c.min_pages = vm->reservation_pages;
+        c.min_pages =
+            polx_max(vm->reservation_pages, polx_hold_of_vm(ctx, vm->id));
         c.max_pages = polx_max(c.min_pages, demand(ctx, vm));
     }
     polx_solver_set(&ctx->solver, polx_node(ctx, slot), &c);
@@ -145,13 +146,14 @@ uint64_t polx_promised(const struct pol_ctx *ctx, const struct polx_vm *vm)
     uint64_t has = polx_max(vm->asked_pages, vm->actual_pages);
     uint64_t backed = vm->granted_pages + vm->swapped_pages;
 
-    if (vm->lifecycle == POL_LIFE_BUILDING) {
-        return polx_sat_sub(polx_hold_of_vm(ctx, vm->id), vm->consumed_pages);
-    }
+    uint64_t held =
+        polx_sat_sub(polx_hold_of_vm(ctx, vm->id), vm->consumed_pages);
+
     if (ctx->host.now_ms >= vm->promise_until_ms) {
-        return 0;
+        return held;
     }
-    return polx_min(vm->granted_more_pages, polx_sat_sub(has, backed));
+    return polx_max(
+        held, polx_min(vm->granted_more_pages, polx_sat_sub(has, backed)));
 }
 
 /* Statistics that are missing or impossible are told once per occurrence;

@@ -97,6 +97,15 @@ void polx_hold_vm_gone(struct pol_ctx *ctx, uint64_t vm)
     }
 }
 
+void polx_hold_filled(struct pol_ctx *ctx, uint64_t vm, uint64_t pages)
+{
+    struct polx_hold *h = taken_by(ctx, vm);
+
+    if (h != NULL && pages >= h->pages) {
+        end(ctx, h);
+    }
+}
+
 /* Memory counts as free for holds, first come first served, as long as
  * handing it over leaves the host out of state soft. */
 static void share_out(struct polx_plan *plan)

@@ -42,8 +42,9 @@ enum polx_vm_bit {
     POLX_VM_TOLD_BAD = 1u << 20,     /* already noted: see assess.c */
     POLX_VM_TOLD_NONE = 1u << 21,
     POLX_VM_TOLD_FOREIGN = 1u << 22,
-    POLX_VM_MOVED = 1u << 23,  /* its balloon moved since it last arrived */
-    POLX_VM_PRESENT = 1u << 24 /* host_step.c: listed this time */
+    POLX_VM_MOVED = 1u << 23,   /* its balloon moved since it last arrived */
+    POLX_VM_PRESENT = 1u << 24, /* host_step.c: listed this time */
+    POLX_VM_ADOPTED = 1u << 25  /* asked_pages was on record before us */
 };
 
 /** Everything known about a VM, without its solver node. */
@@ -64,7 +65,6 @@ struct polx_vm {
     /* Observed. */
     uint8_t lifecycle;
     uint8_t driver;
-    uint8_t settled; /* plans since the target last changed, saturating */
     uint32_t bits;
     uint64_t consumed_pages;
     uint64_t granted_pages;
@@ -112,6 +112,7 @@ struct polx_vm {
 
     /* Last plan. */
     uint64_t last_target_pages;
+    uint64_t target_ms; /* when the target last changed */
     uint64_t action_pages;
     uint64_t cap_pages; /* hard cap last set, 0: none */
     uint32_t failures;
@@ -282,6 +283,8 @@ bool polx_holds_urgent(const struct pol_ctx *ctx);
 uint64_t polx_hold_of_vm(const struct pol_ctx *ctx, uint64_t vm);
 /** End a hold taken by this VM, if any. */
 void polx_hold_vm_gone(struct pol_ctx *ctx, uint64_t vm);
+/** End it when the VM has so much. */
+void polx_hold_filled(struct pol_ctx *ctx, uint64_t vm, uint64_t pages);
 /** End holds whose deadline has passed and say so. */
 void polx_holds_expire(struct polx_plan *plan);
 /** Work out which holds are ready and say so. */

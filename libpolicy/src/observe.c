@@ -56,11 +56,11 @@ static bool in_range(const struct pol_vm_obs *o)
 /* A guest that starts over: nothing learnt about it holds any longer. */
 static void forget_guest(struct polx_vm *vm)
 {
-    vm->bits &=
-        ~(uint32_t)(POLX_VM_PROVEN | POLX_VM_STUCK | POLX_VM_FOREIGN |
-                    POLX_VM_ASKED | POLX_VM_RETRYING | POLX_VM_SAMPLING |
-                    POLX_VM_SAMPLED | POLX_VM_HAS_SWAP_IN | POLX_VM_HAS_FAULTS |
-                    POLX_VM_CLAIMED | POLX_VM_MEASURED | POLX_VM_MOVED);
+    vm->bits &= ~(uint32_t)(POLX_VM_PROVEN | POLX_VM_STUCK | POLX_VM_FOREIGN |
+                            POLX_VM_ADOPTED | POLX_VM_ASKED | POLX_VM_RETRYING |
+                            POLX_VM_SAMPLING | POLX_VM_SAMPLED |
+                            POLX_VM_HAS_SWAP_IN | POLX_VM_HAS_FAULTS |
+                            POLX_VM_CLAIMED | POLX_VM_MEASURED | POLX_VM_MOVED);
     vm->offset_pages = 0;
     vm->backoff_ms = 0;
     vm->distress_until_ms = 0;
@@ -86,7 +86,12 @@ static void take_lifecycle(const struct pol_ctx *ctx, struct polx_vm *vm,
         vm->lifecycle_ms = ctx->host.now_ms;
     }
     if (o->driver == POL_DRIVER_ABSENT || o->driver == POL_DRIVER_BOOTING) {
-        vm->bits &= ~(uint32_t)(POLX_VM_PROVEN | POLX_VM_STUCK);
+        /* What was asked of the driver before is asked of nobody now. */
+        vm->bits &=
+            ~(uint32_t)(POLX_VM_PROVEN | POLX_VM_STUCK | POLX_VM_RETRYING |
+                        POLX_VM_ASKED | POLX_VM_ADOPTED | POLX_VM_MOVED);
+        vm->offset_pages = 0;
+        vm->backoff_ms = 0;
     }
     vm->lifecycle = o->lifecycle;
     vm->driver = o->driver;
@@ -100,8 +105,9 @@ static void take_target(struct polx_vm *vm, uint64_t seen)
     uint64_t d = seen > vm->asked_pages ? seen - vm->asked_pages
                                         : vm->asked_pages - seen;
 
-    if ((vm->bits & POLX_VM_ASKED) == 0) {
+    if ((vm->bits & (POLX_VM_ASKED | POLX_VM_ADOPTED)) == 0) {
         vm->asked_pages = polx_min(seen, vm->size_pages);
+        vm->bits |= POLX_VM_ADOPTED;
     } else if (d >= unit) {
         vm->asked_pages = polx_min(seen, vm->size_pages);
         vm->bits |= POLX_VM_FOREIGN;
@@ -132,7 +138,7 @@ static void take_measured(const struct pol_ctx *ctx, struct polx_vm *vm,
         vm->progress_ms = ctx->host.now_ms;
         vm->bits |= POLX_VM_SEEN;
     }
-    if ((vm->bits & POLX_VM_ASKED) == 0) {
+    if ((vm->bits & (POLX_VM_ASKED | POLX_VM_ADOPTED)) == 0) {
         /* Nothing of ours is on record: what is there now is where we begin,
          * after a restart of ours as after one of the guest. */
         vm->asked_pages = vm->actual_pages;
@@ -303,9 +309,7 @@ int pol_observe_vm(struct pol_ctx *ctx, uint64_t id,
     take_lifecycle(ctx, vm, obs);
     take_measured(ctx, vm, obs);
     take_guest(ctx, vm, obs);
-    if (vm->lifecycle != POL_LIFE_BUILDING) {
-        polx_hold_vm_gone(ctx, id);
-    }
+    polx_hold_filled(ctx, id, vm->consumed_pages);
     polx_trace_vm_obs(ctx, id, obs);
     return POL_OK;
 }

@@ -17,8 +17,9 @@
 
 #define MAX_ELAPSED_MS 60000u
 #define MIN_ELAPSED_MS 100u
-/* How many plans a target must stay put before small differences move. */
-#define SETTLED_PLANS 8u
+/* How many sampling periods a target must stay put before small differences
+ * move: estimates change with every period. */
+#define SETTLED_PERIODS 2u
 
 static size_t bound(size_t vms, size_t holds)
 {
@@ -107,7 +108,8 @@ uint64_t polx_step(const struct polx_plan *plan, const struct polx_vm *vm,
 bool polx_in_dead_band(const struct pol_ctx *ctx, const struct polx_vm *vm,
                        uint64_t pages)
 {
-    return vm->settled < SETTLED_PLANS &&
+    return polx_age(ctx, vm->target_ms) <
+               SETTLED_PERIODS * (uint64_t)ctx->config.sample_period_ms &&
            pages < polx_bp(vm->size_pages, ctx->config.dead_band_bp);
 }
 
@@ -129,11 +131,9 @@ static void note_settled(struct polx_plan *plan)
             uint64_t t = polx_vm_target(ctx, vm);
 
             if (t != vm->last_target_pages) {
-                vm->settled = 0;
-            } else if (vm->settled < UINT8_MAX) {
-                vm->settled++;
+                vm->target_ms = ctx->host.now_ms;
+                vm->last_target_pages = t;
             }
-            vm->last_target_pages = t;
         }
     }
 }

@@ -108,7 +108,7 @@ static void not_done(struct pol_ctx *ctx, struct polx_vm *vm,
     case POL_ACT_BALLOON:
         /* Nothing was asked: what the VM has is what it may keep. */
         vm->asked_pages = vm->actual_pages;
-        vm->bits &= ~(uint32_t)POLX_VM_ASKED;
+        vm->bits &= ~(uint32_t)(POLX_VM_ASKED | POLX_VM_ADOPTED);
         vm->granted_more_pages = 0;
         break;
     case POL_ACT_BLOCK:

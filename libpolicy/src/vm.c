@@ -247,7 +247,7 @@ int pol_vm_release(struct pol_ctx *ctx, uint64_t id)
     }
     vm = &ctx->vms[slot];
     /* What stands now is where we go on from. */
-    vm->bits &= ~(uint32_t)(POLX_VM_FOREIGN | POLX_VM_ASKED);
+    vm->bits &= ~(uint32_t)(POLX_VM_FOREIGN | POLX_VM_ASKED | POLX_VM_ADOPTED);
     polx_trace_id(ctx, POLX_REC_VM_RELEASE, id);
     return POL_OK;
 }

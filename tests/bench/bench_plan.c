@@ -7,6 +7,9 @@
  *
  * With --check only up to 10,000 VMs are looked at, for a second or so.
  */
+/* for clock_gettime() */
+#define _POSIX_C_SOURCE 200809L
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -215,9 +215,18 @@ static void change_group(struct history *h)
     }
 }
 
+/* The host's own use changes so that 0 to 10 % are free, if it can. */
+static void press(struct history *h)
+{
+    uint64_t want = h->host.total / 1000 * any(h, 100);
+    uint64_t other = h->host.own + model_free(&h->host);
+
+    h->host.own = other > want ? other - want : 0;
+}
+
 static void happen(struct history *h)
 {
-    switch (any(h, 10)) {
+    switch (any(h, 12)) {
     case 0:
     case 1:
         add_vm(h);
@@ -239,7 +248,8 @@ static void happen(struct history *h)
         change_group(h);
         break;
     case 8:
-        h->host.own = any(h, h->host.total / 4 + 1);
+    case 9:
+        press(h);
         break;
     default:
         break;

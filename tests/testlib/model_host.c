@@ -90,10 +90,12 @@ static void run_balloon(struct model_vm *vm, uint64_t ms)
     }
 }
 
-static void run_guest(struct model_host *h, struct model_vm *vm)
+/* A guest touches at most an eighth of its size in a second. */
+static void run_guest(struct model_host *h, struct model_vm *vm, uint64_t ms)
 {
     uint64_t room = less(least(vm->actual, vm->wants), vm->backed);
-    uint64_t n = least(room, model_free(h));
+    uint64_t pace = vm->params.size_pages / 8000 * ms + ms;
+    uint64_t n = least(least(room, model_free(h)), pace);
 
     if (vm->blocked || vm->lifecycle == POL_LIFE_PAUSED) {
         return;
@@ -114,7 +116,7 @@ void model_run(struct model_host *h, uint64_t ms)
     }
     for (i = 0; i < MODEL_VMS; i++) {
         if (h->vms[i].alive) {
-            run_guest(h, &h->vms[i]);
+            run_guest(h, &h->vms[i], ms);
         }
     }
 }

@@ -76,88 +76,90 @@ static void presets(void)
 #f, offsetof(struct pol_config, f), good, bad                          \
     }
 
+static const struct {
+    const char *field;
+    size_t offset;
+    uint32_t good, bad;
+} fields[] = {
+    FIELD(max_vms, 1, 0),
+    FIELD(max_vms, POL_MAX_VMS, POL_MAX_VMS + 1),
+    FIELD(max_groups, POL_MAX_GROUPS, POL_MAX_GROUPS + 1),
+    FIELD(max_holds, POL_MAX_HOLDS, POL_MAX_HOLDS + 1),
+    FIELD(max_holds, 0, UINT32_MAX),
+    FIELD(page_bytes, 4096, 4095),
+    FIELD(page_bytes, 8192, 2048),
+    FIELD(page_bytes, 1u << 20, (1u << 20) + 4096),
+    FIELD(page_bytes, 1u << 30, 1u << 31),
+    FIELD(idle_tax_bp, 9900, 9901),
+    FIELD(headroom_bp, 10000, 10001),
+    FIELD(sample_period_ms, 1, 0),
+    FIELD(sample_period_ms, 3600000, 3600001),
+    FIELD(sample_pages, 1, 0),
+    FIELD(sample_pages, 1000, 1001),
+    FIELD(slow_gain_bp, 1, 0),
+    FIELD(slow_gain_bp, 10000, 10001),
+    FIELD(fast_gain_bp, 1, 0),
+    FIELD(fast_gain_bp, 10000, 10001),
+    FIELD(fresh_ms, 0, 3600001),
+    FIELD(stale_ms, 60000, 59999),
+    FIELD(stale_ms, 86400000, 86400001),
+    FIELD(thresholds.base, 1, 2),
+    FIELD(thresholds.high_bp, 100000, 100001),
+    FIELD(thresholds.clear_bp, 600, 601),
+    FIELD(thresholds.clear_bp, 500, 399),
+    FIELD(thresholds.soft_bp, 300, 401),
+    FIELD(thresholds.hard_bp, 400, 401),
+    FIELD(thresholds.low_bp, 200, 201),
+    FIELD(thresholds.margin_bp, 100000, 100001),
+    FIELD(thresholds.hard_stops_balloon, 1, 2),
+    FIELD(balloon_cap_bp, 10000, 10001),
+    FIELD(balloon_step_bp, 1, 0),
+    FIELD(balloon_step_bp, 10000, 10001),
+    FIELD(swap_step_bp, 1, 0),
+    FIELD(swap_step_bp, 10000, 10001),
+    FIELD(dead_band_bp, 10000, 10001),
+    FIELD(stuck_ms, 1, 0),
+    FIELD(stuck_ms, 86400000, 86400001),
+    FIELD(retry_ms, 960000, 0),
+    FIELD(retry_max_ms, 60000, 59999),
+    FIELD(retry_max_ms, 86400000, 86400001),
+    FIELD(promise_ms, 86400000, 86400001),
+    FIELD(block_max_ms, 1, 0),
+    FIELD(block_max_ms, 86400000, 86400001),
+    FIELD(share_scan_ms, 600000, 0),
+    FIELD(share_scan_ms, 2000000000, 2000000001),
+    FIELD(share_scan_min_ms, 1, 0),
+    FIELD(share_scan_min_ms, 3600000, 3600001),
+    FIELD(distress_stall_bp, 10000, 10001),
+    FIELD(distress_ms, 86400000, 86400001),
+    FIELD(admission_needs_swap, 0, 2),
+    FIELD(reserved_0, 0, 1),
+};
+
 static void ranges(void)
 {
-    static const struct {
-        const char *field;
-        size_t offset;
-        uint32_t good, bad;
-    } rows[] = {
-        FIELD(max_vms, 1, 0),
-        FIELD(max_vms, POL_MAX_VMS, POL_MAX_VMS + 1),
-        FIELD(max_groups, POL_MAX_GROUPS, POL_MAX_GROUPS + 1),
-        FIELD(max_holds, POL_MAX_HOLDS, POL_MAX_HOLDS + 1),
-        FIELD(max_holds, 0, UINT32_MAX),
-        FIELD(page_bytes, 4096, 4095),
-        FIELD(page_bytes, 8192, 2048),
-        FIELD(page_bytes, 1u << 20, (1u << 20) + 4096),
-        FIELD(page_bytes, 1u << 30, 1u << 31),
-        FIELD(idle_tax_bp, 9900, 9901),
-        FIELD(headroom_bp, 10000, 10001),
-        FIELD(sample_period_ms, 1, 0),
-        FIELD(sample_period_ms, 3600000, 3600001),
-        FIELD(sample_pages, 1, 0),
-        FIELD(sample_pages, 1000, 1001),
-        FIELD(slow_gain_bp, 1, 0),
-        FIELD(slow_gain_bp, 10000, 10001),
-        FIELD(fast_gain_bp, 1, 0),
-        FIELD(fast_gain_bp, 10000, 10001),
-        FIELD(fresh_ms, 0, 3600001),
-        FIELD(stale_ms, 60000, 59999),
-        FIELD(stale_ms, 86400000, 86400001),
-        FIELD(thresholds.base, 1, 2),
-        FIELD(thresholds.high_bp, 100000, 100001),
-        FIELD(thresholds.clear_bp, 600, 601),
-        FIELD(thresholds.clear_bp, 500, 399),
-        FIELD(thresholds.soft_bp, 300, 401),
-        FIELD(thresholds.hard_bp, 400, 401),
-        FIELD(thresholds.low_bp, 200, 201),
-        FIELD(thresholds.margin_bp, 100000, 100001),
-        FIELD(thresholds.hard_stops_balloon, 1, 2),
-        FIELD(balloon_cap_bp, 10000, 10001),
-        FIELD(balloon_step_bp, 1, 0),
-        FIELD(balloon_step_bp, 10000, 10001),
-        FIELD(swap_step_bp, 1, 0),
-        FIELD(swap_step_bp, 10000, 10001),
-        FIELD(dead_band_bp, 10000, 10001),
-        FIELD(stuck_ms, 1, 0),
-        FIELD(stuck_ms, 86400000, 86400001),
-        FIELD(retry_ms, 960000, 0),
-        FIELD(retry_max_ms, 60000, 59999),
-        FIELD(retry_max_ms, 86400000, 86400001),
-        FIELD(promise_ms, 86400000, 86400001),
-        FIELD(block_max_ms, 1, 0),
-        FIELD(block_max_ms, 86400000, 86400001),
-        FIELD(share_scan_ms, 600000, 0),
-        FIELD(share_scan_ms, 2000000000, 2000000001),
-        FIELD(share_scan_min_ms, 1, 0),
-        FIELD(share_scan_min_ms, 3600000, 3600001),
-        FIELD(distress_stall_bp, 10000, 10001),
-        FIELD(distress_ms, 86400000, 86400001),
-        FIELD(admission_needs_swap, 0, 2),
-        FIELD(reserved_0, 0, 1),
-    };
     size_t i;
 
-    for (i = 0; i < ROWS(rows); i++) {
+    for (i = 0; i < ROWS(fields); i++) {
         struct pol_config c;
         const char *field = "untouched";
-        const char *blamed = rows[i].field;
+        const char *blamed = fields[i].field;
 
         pol_config_init(&c, 10, 10);
-        memcpy((char *)&c + rows[i].offset, &rows[i].good, sizeof(uint32_t));
-        EXPECT(rows[i].field, pol_config_check(&c, &field), POL_OK);
-        EXPECT_TEXT(rows[i].field, field, NULL);
-        memcpy((char *)&c + rows[i].offset, &rows[i].bad, sizeof(uint32_t));
-        EXPECT(rows[i].field, pol_config_check(&c, &field), POL_ERR_RANGE);
+        memcpy((char *)&c + fields[i].offset, &fields[i].good,
+               sizeof(uint32_t));
+        EXPECT(fields[i].field, pol_config_check(&c, &field), POL_OK);
+        EXPECT_TEXT(fields[i].field, field, NULL);
+        memcpy((char *)&c + fields[i].offset, &fields[i].bad, sizeof(uint32_t));
+        EXPECT(fields[i].field, pol_config_check(&c, &field), POL_ERR_RANGE);
         /* Where two fields contradict each other the lower one is named. */
-        if (rows[i].offset ==
+        if (fields[i].offset ==
                 offsetof(struct pol_config, thresholds.clear_bp) &&
-            rows[i].bad == 399) {
+            fields[i].bad == 399) {
             blamed = "thresholds.soft_bp";
         }
-        EXPECT_TEXT(rows[i].field, field, blamed);
-        EXPECT(rows[i].field, pol_config_check(&c, NULL), POL_ERR_RANGE);
+        EXPECT_TEXT(fields[i].field, field, blamed);
+        EXPECT(fields[i].field, pol_config_check(&c, NULL), POL_ERR_RANGE);
     }
 }
 

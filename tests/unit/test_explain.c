@@ -51,85 +51,85 @@ static void figures(void)
     fx_close(&f);
 }
 
+static const struct {
+    struct pol_explanation e;
+    const char *text;
+} said[] = {
+    { { .status = { .action = POL_ACT_SWAP_OUT,
+                    .action_pages = 1,
+                    .reason = POL_WHY_NO_DRIVER,
+                    .target_pages = 999 },
+        .ws = { .active_pages = 1000,
+                .evidence = POL_EVIDENCE_SAMPLED,
+                .age_ms = 61000 },
+        .excess_pages = 1,
+        .rho_q32 = 1,
+        .rho_rank = 11,
+        .rho_count = 1014,
+        .state = POL_STATE_HARD },
+      "1 page to be swapped out because: no working balloon driver (state "
+      "hard; excess 1 page over target 999; adjusted shares-per-page below "
+      "0.01, 11th lowest of 1,014; 1,000 pages active (sampled 61 s "
+      "ago))" },
+    { { .status = { .action = POL_ACT_SWAP_IN,
+                    .action_pages = UINT64_C(1) << 52,
+                    .reason = POL_WHY_BELOW_TARGET,
+                    .target_pages = UINT64_C(1) << 52,
+                    .stuck = 1,
+                    .failures = 3 },
+        .ws = { .active_pages = 1, .evidence = POL_EVIDENCE_GUEST },
+        .lacking_pages = 1234567,
+        .rho_q32 = Q32(12345),
+        .rho_rank = 23,
+        .rho_count = 30,
+        .retry_in_ms = 59999 },
+      "4,503,599,627,370,496 pages may be swapped in because: below its "
+      "target (state high; 1,234,567 pages below target "
+      "4,503,599,627,370,496; adjusted shares-per-page 123.45, 23rd lowest "
+      "of 30; 1 page active (said by the guest 0 s ago); balloon stuck, "
+      "tried again in 59 s; 3 failed actions)" },
+    { { .status = { .action = POL_ACT_BLOCK,
+                    .reason = POL_WHY_LOW_MEMORY,
+                    .foreign = 1,
+                    .asked_pages = 4096 },
+        .ws = { .evidence = POL_EVIDENCE_NONE, .distress = 1 },
+        .rho_q32 = UINT64_MAX,
+        .rho_rank = 112,
+        .rho_count = 200,
+        .state = POL_STATE_LOW },
+      "blocked because: host memory is nearly exhausted (state low; "
+      "exactly at target 0; adjusted shares-per-page 4,294,967,295.99, "
+      "112th lowest of 200; 0 pages active (guest in distress, "
+      "counts for more; nothing known: all assumed active); target 4,096 "
+      "set by "
+      "somebody else)" },
+    { { .status = { .action = POL_ACT_UNBLOCK, .reason = POL_WHY_NO_PROGRESS },
+        .ws = { .evidence = POL_EVIDENCE_MEASURED },
+        .rho_rank = 101,
+        .rho_count = 102 },
+      "unblocked because: blocking it brought no memory (state high; "
+      "exactly at target 0; adjusted shares-per-page 0.00, 101st lowest of "
+      "102; 0 pages active (measured by the host 0 s ago))" },
+};
+
 static void sentences(void)
 {
-    static const struct {
-        struct pol_explanation e;
-        const char *text;
-    } rows[] = {
-        { { .status = { .action = POL_ACT_SWAP_OUT,
-                        .action_pages = 1,
-                        .reason = POL_WHY_NO_DRIVER,
-                        .target_pages = 999 },
-            .ws = { .active_pages = 1000,
-                    .evidence = POL_EVIDENCE_SAMPLED,
-                    .age_ms = 61000 },
-            .excess_pages = 1,
-            .rho_q32 = 1,
-            .rho_rank = 11,
-            .rho_count = 1014,
-            .state = POL_STATE_HARD },
-          "1 page to be swapped out because: no working balloon driver (state "
-          "hard; excess 1 page over target 999; adjusted shares-per-page below "
-          "0.01, 11th lowest of 1,014; 1,000 pages active (sampled 61 s "
-          "ago))" },
-        { { .status = { .action = POL_ACT_SWAP_IN,
-                        .action_pages = UINT64_C(1) << 52,
-                        .reason = POL_WHY_BELOW_TARGET,
-                        .target_pages = UINT64_C(1) << 52,
-                        .stuck = 1,
-                        .failures = 3 },
-            .ws = { .active_pages = 1, .evidence = POL_EVIDENCE_GUEST },
-            .lacking_pages = 1234567,
-            .rho_q32 = Q32(12345),
-            .rho_rank = 23,
-            .rho_count = 30,
-            .retry_in_ms = 59999 },
-          "4,503,599,627,370,496 pages may be swapped in because: below its "
-          "target (state high; 1,234,567 pages below target "
-          "4,503,599,627,370,496; adjusted shares-per-page 123.45, 23rd lowest "
-          "of 30; 1 page active (said by the guest 0 s ago); balloon stuck, "
-          "tried again in 59 s; 3 failed actions)" },
-        { { .status = { .action = POL_ACT_BLOCK,
-                        .reason = POL_WHY_LOW_MEMORY,
-                        .foreign = 1,
-                        .asked_pages = 4096 },
-            .ws = { .evidence = POL_EVIDENCE_NONE, .distress = 1 },
-            .rho_q32 = UINT64_MAX,
-            .rho_rank = 112,
-            .rho_count = 200,
-            .state = POL_STATE_LOW },
-          "blocked because: host memory is nearly exhausted (state low; "
-          "exactly at target 0; adjusted shares-per-page 4,294,967,295.99, "
-          "112th lowest of 200; 0 pages active (guest in distress, "
-          "counts for more; nothing known: all assumed active); target 4,096 "
-          "set by "
-          "somebody else)" },
-        { { .status = { .action = POL_ACT_UNBLOCK,
-                        .reason = POL_WHY_NO_PROGRESS },
-            .ws = { .evidence = POL_EVIDENCE_MEASURED },
-            .rho_rank = 101,
-            .rho_count = 102 },
-          "unblocked because: blocking it brought no memory (state high; "
-          "exactly at target 0; adjusted shares-per-page 0.00, 101st lowest of "
-          "102; 0 pages active (measured by the host 0 s ago))" },
-    };
     size_t i, cap;
 
-    for (i = 0; i < ROWS(rows); i++) {
-        size_t length = strlen(rows[i].text);
+    for (i = 0; i < ROWS(said); i++) {
+        size_t length = strlen(said[i].text);
         char text[512];
 
-        EXPECT(NULL, pol_explain_text(&rows[i].e, text, sizeof(text)), POL_OK);
-        EXPECT_TEXT(NULL, text, rows[i].text);
+        EXPECT(NULL, pol_explain_text(&said[i].e, text, sizeof(text)), POL_OK);
+        EXPECT_TEXT(NULL, text, said[i].text);
         /* Any smaller buffer: cut, terminated, and not written beyond. */
         for (cap = 0; cap <= length + 1; cap++) {
             char *small = malloc(cap + 1);
-            int rc = pol_explain_text(&rows[i].e, small, cap);
+            int rc = pol_explain_text(&said[i].e, small, cap);
 
             EXPECT(NULL, rc, cap > length ? POL_OK : POL_ERR_BUFFER);
             if (cap > 0) {
-                EXPECT(NULL, strncmp(small, rows[i].text, cap - 1), 0);
+                EXPECT(NULL, strncmp(small, said[i].text, cap - 1), 0);
                 EXPECT(NULL, strlen(small), cap - 1);
             }
             free(small);

@@ -89,8 +89,9 @@ POL_MUST_USE int pol_hold_next(const struct pol_ctx *ctx, uint32_t *cursor,
 
 /**
  * Hand a hold over to a VM that is being built (already added). While it
- * fills, the larger of hold and VM counts, never both; the hold ends when the
- * VM has left lifecycle BUILDING, is removed, or the deadline passes.
+ * fills, the larger of hold and VM counts, never both: the hold is as good as
+ * a reservation. It ends when the VM consumes that much, is removed, or the
+ * deadline passes.
  * @return POL_OK, POL_ERR_NOTFOUND, POL_ERR_OWNER, POL_ERR_BUSY (taken)
  */
 POL_MUST_USE int pol_hold_take(struct pol_ctx *ctx, uint64_t hold,

@@ -54,10 +54,12 @@ enum pol_state {
 
 /** Where a VM is in its life. Each has its own rules: see enum comments. */
 enum pol_lifecycle {
-    POL_LIFE_BUILDING = 0,  /**< being created: counted in full, untouched */
+    POL_LIFE_BUILDING = 0,  /**< being created: untouched; counts as using
+                                 all it may have */
     POL_LIFE_RUNNING = 1,   /**< the only one whose balloon is moved */
-    POL_LIFE_PAUSED = 2,    /**< counted in full: it may be resumed at once */
-    POL_LIFE_MIGRATING = 3, /**< frozen as it is */
+    POL_LIFE_PAUSED = 2,    /**< untouched; counts as using all it has: it may
+                                 be resumed at once */
+    POL_LIFE_MIGRATING = 3, /**< frozen as it is; counts likewise */
     POL_LIFE_REBOOTING = 4, /**< as RUNNING without a proven driver */
     POL_LIFE_SHUTTING_DOWN = 5, /**< no new balloon targets */
     POL_LIFE_PINNED = 6 /**< memory locked (passthrough): not reclaimable */
