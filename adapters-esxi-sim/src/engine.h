@@ -36,11 +36,12 @@ struct sim_host;
 struct sim_vm;
 
 /** Most pages of a host, of a guest, of a footprint or of a guest's files. */
-#define SIM_MAX_PAGES  (UINT64_C(1) << 30)
-#define SIM_MAX_VMS    65536u
-#define SIM_MAX_PHASES 64u
-#define SIM_MAX_RATE   UINT64_C(1000000000)
-#define SIM_NAME_MAX   63
+#define SIM_MAX_PAGES   (UINT64_C(1) << 30)
+#define SIM_MAX_VMS     65536u
+#define SIM_MAX_PHASES  64u
+#define SIM_MAX_RATE    UINT64_C(1000000000)
+#define SIM_NAME_MAX    63
+#define SIM_MAX_THREADS 4096u
 /** Images are numbered 1..SIM_MAX_IMAGE; 0 means content of one's own. */
 #define SIM_MAX_IMAGE 250u
 /** An image's contents: that many kernel and file pages can be common. */
@@ -120,11 +121,12 @@ const char *sim_phase_kind_name(enum sim_phase_kind kind);
 struct sim_phase {
     uint64_t start_ms; /**< after boot; first one 0, then ascending */
     enum sim_phase_kind kind;
-    uint32_t write_bp; /**< accesses that write. 3000 */
-    uint32_t file_bp;  /**< accesses to file pages (not FILE_SCAN) */
-    uint32_t zipf_bp;  /**< exponent s, 10000 = 1.0; <= 40000 */
-    uint32_t cpu_ns;   /**< per access; 0: sim_costs.cpu_ns */
-    uint32_t reserved_0;
+    uint32_t write_bp;          /**< accesses that write. 3000 */
+    uint32_t file_bp;           /**< accesses to file pages (not FILE_SCAN) */
+    uint32_t zipf_bp;           /**< exponent s, 10000 = 1.0; <= 40000 */
+    uint32_t cpu_ns;            /**< per access; 0: sim_costs.cpu_ns */
+    uint32_t file_write_bp;     /**< accesses to file pages that write;
+                                 UINT32_MAX: write_bp */
     uint64_t rate;              /**< accesses per second; 0: as many as time
                                    allows (in SIM_IDLE: 20) */
     uint64_t working_set_pages; /**< <= footprint_pages; 0: all of it */
@@ -132,6 +134,20 @@ struct sim_phase {
     uint64_t footprint_pages;   /**< anonymous memory */
     uint64_t file_pages;        /**< file data that is read or written */
     uint64_t grow_ms;           /**< SIM_GROW only; > 0 */
+
+    /* What the program does besides, drawn before all of the above. */
+    uint32_t stream_bp;       /**< accesses to the next page of a stream of file
+                             data that follows the files: logs, scans,
+                             sources read once */
+    uint32_t stream_write_bp; /**< of them that write */
+    uint64_t stream_pages;    /**< the stream begins again after so many */
+    uint32_t sweep_bp; /**< accesses to the next page of the footprint beyond
+                            the working set, in order, again and again: a
+                            garbage collector's heap */
+    uint32_t reserved_0;
+    uint64_t renew_every; /**< accesses after which all anonymous memory is
+                               freed and taken afresh: a program ends and the
+                               next one starts. 0: never */
 };
 
 /** Defaults of a phase: idle, no memory, 30 % writes, s = 1. */
@@ -165,6 +181,8 @@ struct sim_vm_config {
     bool deflate_on_oom;          /**< driver gives way before a kill */
     uint32_t kernel_every;        /**< every n-th access also touches a kernel
                                        page; 0: never. 16 */
+    uint32_t threads; /**< accesses under way at once: while one waits for the
+                           disk, others go on. 1..SIM_MAX_THREADS. 1 */
 };
 
 /** Fill *config with defaults for a guest of this size; id 0, name "". */

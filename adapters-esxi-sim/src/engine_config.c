@@ -70,6 +70,7 @@ void sim_vm_config_init(struct sim_vm_config *config, uint64_t size_pages)
         .kernel_image_pages = kernel / 2,
         .driver = true,
         .kernel_every = 16,
+        .threads = 1,
     };
 }
 
@@ -93,6 +94,8 @@ int sim_vm_config_check(const struct sim_vm_config *config, const char **field)
     CHECK(config->image_file_pages <= SIM_IMAGE_PAGES / 2, "image_file_pages");
     CHECK(config->kernel_image_pages <= SIM_IMAGE_PAGES / 2,
           "kernel_image_pages");
+    CHECK(config->threads >= 1 && config->threads <= SIM_MAX_THREADS,
+          "threads");
     return POL_OK;
 }
 
@@ -102,7 +105,28 @@ void sim_phase_init(struct sim_phase *phase)
         .kind = SIM_IDLE,
         .write_bp = 3000,
         .zipf_bp = 10000,
+        .file_write_bp = UINT32_MAX,
     };
+}
+
+/* What a program does beside its kind of access. */
+static int check_mixed(const struct sim_phase *phase, const char **field)
+{
+    CHECK(phase->file_write_bp <= 10000 || phase->file_write_bp == UINT32_MAX,
+          "file_write_bp");
+    CHECK(phase->stream_bp <= 10000, "stream_bp");
+    CHECK(phase->stream_write_bp <= 10000, "stream_write_bp");
+    CHECK(phase->stream_pages <= SIM_MAX_PAGES - phase->file_pages,
+          "stream_pages");
+    CHECK(phase->stream_bp == 0 || phase->stream_pages > 0, "stream_pages");
+    CHECK(phase->sweep_bp <= 10000 - phase->stream_bp, "sweep_bp");
+    CHECK(phase->sweep_bp == 0 ||
+              (phase->working_set_pages != 0 &&
+               phase->working_set_pages + phase->ws_offset_pages <
+                   phase->footprint_pages),
+          "sweep_bp");
+    CHECK(phase->renew_every <= SIM_MAX_RATE, "renew_every");
+    return POL_OK;
 }
 
 int sim_phase_check(const struct sim_phase *phase, const char **field)
@@ -124,7 +148,7 @@ int sim_phase_check(const struct sim_phase *phase, const char **field)
           "ws_offset_pages");
     CHECK(phase->kind != SIM_GROW || phase->grow_ms > 0, "grow_ms");
     CHECK(phase->kind != SIM_FILE_SCAN || phase->file_pages > 0, "file_pages");
-    return POL_OK;
+    return check_mixed(phase, field);
 }
 
 const char *sim_phase_kind_name(enum sim_phase_kind kind)

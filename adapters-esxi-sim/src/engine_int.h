@@ -169,6 +169,10 @@ struct sim_vm {
     uint64_t rate_carry;
     uint32_t kernel_count;
     uint32_t write_cut, file_cut; /* of 2^16 */
+    uint32_t file_write_cut, stream_cut, stream_write_cut;
+    uint32_t mixed_cut; /* streams, then sweeps up to here */
+    uint64_t stream_at, sweep_at;
+    uint64_t renew_left; /* accesses to the program's end; 0: none */
     uint32_t cpu_ns;
     uint64_t ws_pages, ws_offset;
     struct zipf *zipf, *zipf_file; /* NULL unless a phase needs them */

@@ -14,7 +14,7 @@ static uint32_t stall_bp(const struct sim_vm *vm)
     if (ms == 0) {
         return 0;
     }
-    bp = (vm->psi_ns - w->psi_ns) / 100 / ms;
+    bp = (vm->psi_ns - w->psi_ns) / 100 / ms / vm->cfg.threads;
     return bp > 10000 ? 10000 : (uint32_t)bp;
 }
 

@@ -30,6 +30,12 @@ static const struct sim_field fields[] = {
     LOAD("zipf_exponent", SIM_F_PERCENT, zipf_bp, 1, 40000),
     LOAD("access_ns", SIM_F_U32, cpu_ns, 1, 1000000000),
     LOAD("grow_over", SIM_F_TIME, grow_ms, 1, SIM_MAX_TIME),
+    LOAD("file_write", SIM_F_PERCENT, file_write_bp, 0, 10000),
+    LOAD("stream", SIM_F_PERCENT, stream_bp, 0, 10000),
+    LOAD("stream_write", SIM_F_PERCENT, stream_write_bp, 0, 10000),
+    LOAD("stream_files", SIM_F_AMOUNT_WIDE, stream, 1, SIM_MAX_PAGES),
+    LOAD("sweep", SIM_F_PERCENT, sweep_bp, 0, 10000),
+    LOAD("renew_every", SIM_F_U64, renew_every, 1, SIM_MAX_RATE),
 };
 
 const char *sim_load_name(int kind)
@@ -52,6 +58,26 @@ uint64_t sim_amount_pages(struct sim_amount amount, uint64_t size_pages,
 static bool given(struct sim_amount amount)
 {
     return amount.relative_bp != 0 || amount.pages != SIM_NONE;
+}
+
+static int check_mixed(struct sim_reading *rd, unsigned line,
+                       const struct sim_load *load)
+{
+    if (load->stream_bp != 0 && !given(load->stream)) {
+        return sim_reading_fail(rd, line, "stream_files",
+                                "is missing: the length of the stream");
+    }
+    if (load->sweep_bp > 10000 - load->stream_bp) {
+        return sim_reading_fail(rd, line, "sweep",
+                                "and stream are more than all accesses "
+                                "(accepted: 100%% together)");
+    }
+    if (load->sweep_bp != 0 && !given(load->working_set)) {
+        return sim_reading_fail(rd, line, "working_set",
+                                "is missing: what is swept is the rest of the "
+                                "footprint");
+    }
+    return POL_OK;
 }
 
 /* Every kind of load needs something to work on. */
@@ -78,7 +104,7 @@ static int check_load(struct sim_reading *rd, unsigned line,
     if (!given(load->footprint)) {
         load->footprint = load->working_set;
     }
-    return POL_OK;
+    return check_mixed(rd, line, load);
 }
 
 static int read_load(struct sim_reading *rd, const struct sim_node *map,
@@ -92,6 +118,8 @@ static int read_load(struct sim_reading *rd, const struct sim_node *map,
     load->working_set = nothing;
     load->footprint = nothing;
     load->files = nothing;
+    load->stream = nothing;
+    load->file_write_bp = UINT32_MAX;
     load->write_bp = 3000;
     load->zipf_bp = 10000;
     rc = sim_fields_read(rd, map, fields, SIM_COUNT(fields), load);
@@ -154,6 +182,7 @@ int sim_workload_check(struct sim_reading *rd, unsigned line,
         uint64_t print = sim_amount_pages(load->footprint, size_pages, 0);
         uint64_t set = sim_amount_pages(load->working_set, size_pages, 0);
         uint64_t files = sim_amount_pages(load->files, size_pages, 0);
+        uint64_t stream = sim_amount_pages(load->stream, size_pages, 0);
 
         if (set > print) {
             return sim_reading_fail(rd, line, "working_set",
@@ -161,7 +190,13 @@ int sim_workload_check(struct sim_reading *rd, unsigned line,
                                     "(accepted: up to %" PRIu64 " pages)",
                                     i + 1, print);
         }
-        if (print > SIM_MAX_PAGES || files > SIM_MAX_PAGES) {
+        if (load->sweep_bp != 0 && set >= print) {
+            return sim_reading_fail(rd, line, "footprint",
+                                    "of phase %zu leaves nothing to sweep "
+                                    "(accepted: more than the working set)",
+                                    i + 1);
+        }
+        if (print > SIM_MAX_PAGES || files + stream > SIM_MAX_PAGES) {
             return sim_reading_fail(rd, line, "workload",
                                     "phase %zu is too large (accepted: up to "
                                     "%" PRIu64 " pages)",

@@ -236,7 +236,8 @@ int sim_run_step(struct sim_run *run)
     if (rc != POL_OK) {
         return rc;
     }
-    rc = pol_host_step(run->ctx, &run->loop);
+    rc = run->decide == NULL ? pol_host_step(run->ctx, &run->loop)
+                             : sim_run_decide(run);
     run->totals.failures += run->loop.vm_failures;
     sim_run_count_tick(run);
     return rc;

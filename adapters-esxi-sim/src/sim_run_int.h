@@ -61,6 +61,8 @@ struct sim_run {
     int last_state;
     sim_run_observer *observer;
     void *user;
+    sim_run_decider *decide; /* NULL: libpolicy */
+    void *decide_user;
 };
 
 /* ---- sim_run_vm.c: VMs come and go ------------------------------------- */
@@ -91,6 +93,11 @@ void sim_run_figures(struct sim_run *run, const struct sim_record *record,
 /* A VM is about to go: its counters join the totals. */
 void sim_run_add_up(struct sim_run_totals *totals, const struct sim_run_vm *vm);
 void sim_run_count_tick(struct sim_run *run);
+
+/* ---- sim_run_decide.c -------------------------------------------------- */
+
+/* What takes the place of pol_host_step() when run->decide is set. */
+int sim_run_decide(struct sim_run *run);
 
 /* ---- sim_run.c --------------------------------------------------------- */
 

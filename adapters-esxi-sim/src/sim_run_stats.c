@@ -19,13 +19,14 @@ static uint32_t part_bp(uint64_t part, uint64_t whole)
                                      : (uint32_t)(part * 10000 / whole);
 }
 
-static void take_engine(const struct sim_vm_stats *stats,
+static void take_engine(const struct sim_vm_stats *stats, uint32_t threads,
                         struct sim_run_vm *out)
 {
     uint64_t lost = stats->spent_ns > stats->ideal_ns
                         ? stats->spent_ns - stats->ideal_ns
                         : 0;
 
+    lost /= threads;
     out->active_pages = stats->true_active_pages;
     out->shared_pages = stats->shared_pages;
     out->consumed_pages = stats->consumed_pages;
@@ -40,6 +41,8 @@ static void take_engine(const struct sim_vm_stats *stats,
     out->guest_swap_out_pages = stats->guest_swap_out_pages;
     out->accesses = stats->work_done;
     out->accesses_wanted = stats->work_wanted;
+    out->accesses_shed = stats->work_shed;
+    out->spent_ns = stats->spent_ns;
     out->stall_ms = lost / NS_PER_MS;
     out->run_ms = stats->run_ms;
     out->oom_kills = stats->oom_kills;
@@ -66,7 +69,7 @@ void sim_run_figures(struct sim_run *run, const struct sim_record *record,
     out->moved_down_pages = record->moved_down_pages;
     out->moved_up_pages = record->moved_up_pages;
     sim_vm_stats(record->vm, &stats);
-    take_engine(&stats, out);
+    take_engine(&stats, sim_vm_config_get(record->vm)->threads, out);
     out->lifecycle = sim_lifecycle_of(&stats, slot != NULL && slot->pinned);
     if (pol_vm_status(run->ctx, out->vm, &status) == POL_OK) {
         out->target_pages = status.target_pages;

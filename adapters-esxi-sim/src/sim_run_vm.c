@@ -178,6 +178,11 @@ static void engine_config(const struct sim_run *run, const struct birth *birth,
     if (spec->balloon_speed != SIM_NONE) {
         config->balloon_pages_per_s = spec->balloon_speed;
     }
+    config->balloon_max_pages =
+        least(sim_amount_pages(spec->balloon_max, birth->size_pages,
+                               config->balloon_max_pages),
+              birth->size_pages);
+    config->threads = spec->threads;
     config->image = spec->image;
     config->kernel_image_pages =
         spec->image != 0 ? config->kernel_pages / 2 : 0;
@@ -203,6 +208,12 @@ static void engine_phase(const struct sim_load *load, uint64_t size,
     phase->footprint_pages = sim_amount_pages(load->footprint, size, 0);
     phase->file_pages = sim_amount_pages(load->files, size, 0);
     phase->grow_ms = load->grow_ms;
+    phase->file_write_bp = load->file_write_bp;
+    phase->stream_bp = load->stream_bp;
+    phase->stream_write_bp = load->stream_write_bp;
+    phase->stream_pages = sim_amount_pages(load->stream, size, 0);
+    phase->sweep_bp = load->sweep_bp;
+    phase->renew_every = load->renew_every;
 }
 
 static int make_vm(struct sim_run *run, const struct birth *birth, uint64_t id,

@@ -92,7 +92,9 @@ static int prepare_tables(struct sim_vm *vm, const struct sim_phase *phases,
         const struct sim_phase *ph = &phases[i];
 
         anon = ph->footprint_pages > anon ? ph->footprint_pages : anon;
-        file = ph->file_pages > file ? ph->file_pages : file;
+        if (ph->file_pages + ph->stream_pages > file) {
+            file = ph->file_pages + ph->stream_pages;
+        }
         zipf = zipf || ph->kind == SIM_ZIPF;
     }
     rc = grow_map(&vm->anon_map, &vm->anon_cap, anon);

@@ -69,8 +69,8 @@ static void stay_blocked(struct sim_vm *vm, uint64_t ms)
 {
     if (vm->booted) {
         simx_workload_tick(vm, ms);
-        vm->host_wait_ns += ms * 1000000;
-        vm->spent_ns += ms * 1000000;
+        vm->host_wait_ns += ms * 1000000 * vm->cfg.threads;
+        vm->spent_ns += ms * 1000000 * vm->cfg.threads;
     }
 }
 
@@ -112,7 +112,7 @@ void simx_vm_slice(struct sim_vm *vm, uint64_t ms)
     if (vm->budget_ns > 0) {
         vm->budget_ns = 0; /* time not used is gone; debt stays */
     }
-    vm->budget_ns += (int64_t)(ms * 100 * host->cpu_bp);
+    vm->budget_ns += (int64_t)(ms * 100 * host->cpu_bp * vm->cfg.threads);
     start = vm->budget_ns;
     vm->run_ms += ms;
     run_guest(vm, ms);

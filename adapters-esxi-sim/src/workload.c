@@ -19,6 +19,26 @@ void simx_workload_stop(struct sim_vm *vm)
     vm->phase = vm->n_phases;
     vm->restart_ms = vm->host->now_ms + vm->cfg.oom_restart_ms;
     vm->anon_used = 0;
+    vm->stream_at = 0;
+    vm->sweep_at = 0;
+    vm->renew_left = 0;
+}
+
+static uint32_t cut(uint32_t bp)
+{
+    return (bp << 16) / 10000;
+}
+
+static void set_mixed(struct sim_vm *vm, const struct sim_phase *ph)
+{
+    vm->file_write_cut = ph->file_write_bp == UINT32_MAX
+                             ? cut(ph->write_bp)
+                             : cut(ph->file_write_bp);
+    vm->stream_cut = cut(ph->stream_bp);
+    vm->stream_write_cut = cut(ph->stream_write_bp);
+    vm->mixed_cut = cut(ph->stream_bp + ph->sweep_bp);
+    vm->sweep_at = 0;
+    vm->renew_left = ph->renew_every;
 }
 
 static void enter_phase(struct sim_vm *vm, size_t index)
@@ -32,8 +52,9 @@ static void enter_phase(struct sim_vm *vm, size_t index)
     vm->op_head = 0;
     vm->cursor = 0;
     vm->cpu_ns = cpu;
-    vm->write_cut = (ph->write_bp << 16) / 10000;
-    vm->file_cut = (ph->file_bp << 16) / 10000;
+    vm->write_cut = cut(ph->write_bp);
+    vm->file_cut = cut(ph->file_bp);
+    set_mixed(vm, ph);
     if (vm->anon_used > ph->footprint_pages) {
         simx_guest_free_anon(vm, ph->footprint_pages);
         vm->anon_used = ph->footprint_pages;
@@ -76,7 +97,7 @@ static void want(struct sim_vm *vm, const struct sim_phase *ph, uint64_t ms)
     }
     if (rate == 0) {
         /* As many as will fit; the loop stops when time is up. */
-        vm->work_wanted += ms * 1000000 / vm->cpu_ns;
+        vm->work_wanted += ms * 1000000 / vm->cpu_ns * vm->cfg.threads;
         vm->backlog = UINT64_MAX;
         return;
     }

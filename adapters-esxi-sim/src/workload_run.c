@@ -22,12 +22,17 @@ static void draw_idle(struct sim_vm *vm, struct op *op)
     op->flags = (r >> 16 & 0xffff) < vm->write_cut ? OP_WRITE : 0;
 }
 
+static uint64_t next_of(uint64_t *cursor, uint64_t n)
+{
+    uint64_t at = *cursor < n ? *cursor : 0;
+
+    *cursor = at + 1;
+    return at;
+}
+
 static uint64_t next_cyclic(struct sim_vm *vm, uint64_t n)
 {
-    uint64_t at = vm->cursor < n ? vm->cursor : 0;
-
-    vm->cursor = at + 1;
-    return at;
+    return next_of(&vm->cursor, n);
 }
 
 static uint64_t draw_file(struct sim_vm *vm, const struct sim_phase *ph)
@@ -45,18 +50,39 @@ static uint64_t draw_anon(struct sim_vm *vm, const struct sim_phase *ph)
                                 : sim_rng_below(&vm->rng, vm->ws_pages);
 }
 
+/* Streams and sweeps beside the phase's own kind of access; `r` is the draw
+ * that chose them. */
+static void draw_mixed(struct sim_vm *vm, const struct sim_phase *ph,
+                       uint64_t r, struct op *op)
+{
+    if ((r >> 32 & 0xffff) < vm->stream_cut) {
+        op->page = (uint32_t)(ph->file_pages +
+                              next_of(&vm->stream_at, ph->stream_pages));
+        op->flags = OP_FILE | OP_SEQ;
+        op->flags |= (r & 0xffff) < vm->stream_write_cut ? OP_WRITE : 0u;
+        return;
+    }
+    op->page = (uint32_t)(vm->ws_offset + vm->ws_pages);
+    op->page +=
+        (uint32_t)next_of(&vm->sweep_at, ph->footprint_pages - op->page);
+    op->flags = (r & 0xffff) < vm->write_cut ? OP_WRITE : 0;
+}
+
 static void draw_work(struct sim_vm *vm, const struct sim_phase *ph,
                       struct op *op)
 {
     uint64_t r = sim_rng_next(&vm->rng);
     uint32_t write = (r & 0xffff) < vm->write_cut ? OP_WRITE : 0;
+    uint32_t write_file = (r & 0xffff) < vm->file_write_cut ? OP_WRITE : 0;
 
-    if (ph->kind == SIM_FILE_SCAN && ph->file_pages > 0) {
+    if ((r >> 32 & 0xffff) < vm->mixed_cut) {
+        draw_mixed(vm, ph, r, op);
+    } else if (ph->kind == SIM_FILE_SCAN && ph->file_pages > 0) {
         op->page = (uint32_t)next_cyclic(vm, ph->file_pages);
-        op->flags = OP_FILE | OP_SEQ | write;
+        op->flags = OP_FILE | OP_SEQ | write_file;
     } else if (ph->file_pages > 0 && (r >> 16 & 0xffff) < vm->file_cut) {
         op->page = (uint32_t)draw_file(vm, ph);
-        op->flags = OP_FILE | write;
+        op->flags = OP_FILE | write_file;
     } else if (vm->ws_pages == 0) {
         op->page = (uint32_t)sim_rng_below(&vm->rng, vm->cfg.kernel_pages);
         op->flags = OP_KERNEL;
@@ -222,6 +248,14 @@ static enum touch_result kernel_touch(struct sim_vm *vm)
     return r;
 }
 
+/* The program ends, its memory is free, and the next one starts. */
+static void renew(struct sim_vm *vm)
+{
+    simx_guest_free_anon(vm, 0);
+    vm->anon_used = 0;
+    vm->renew_left = vm->phases[vm->phase].renew_every;
+}
+
 /* One access. @return whether the program can go on */
 static bool step(struct sim_vm *vm, const struct op *op)
 {
@@ -253,6 +287,9 @@ static bool step(struct sim_vm *vm, const struct op *op)
     vm->kernel_count++;
     vm->work_done++;
     vm->backlog -= vm->backlog != UINT64_MAX;
+    if (UNLIKELY(vm->renew_left != 0) && --vm->renew_left == 0) {
+        renew(vm);
+    }
     return true;
 }
 

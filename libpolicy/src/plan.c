@@ -197,8 +197,11 @@ static void draw(struct polx_plan *plan)
     struct pol_ctx *ctx = plan->ctx;
     const struct polx_totals *t = &ctx->totals;
     uint64_t keep = t->aim_pages + t->held_pages;
+    uint64_t wanted = polx_grow_wanted(plan);
+    /* Growth is given only above what is kept: what free memory lacks of that
+     * must come first, or the VM would wait for ever. */
     uint64_t lacking =
-        polx_sat_sub(polx_grow_wanted(plan), polx_sat_sub(t->free_pages, keep));
+        wanted == 0 ? 0 : polx_sat_sub(wanted + keep, t->free_pages);
     uint64_t held = polx_min(t->held_pages, polx_sat_sub(keep, t->free_pages));
 
     plan->draw_pages = polx_plus(lacking, held);

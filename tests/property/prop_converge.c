@@ -19,9 +19,10 @@
 #endif
 
 #define HOSTS     2000u
-#define MAX_PLANS 3000u
-#define QUIET     40u
-#define ACTIONS   128u
+#define MAX_PLANS 4000u
+/* Longer than it takes a target to settle. */
+#define QUIET   100u
+#define ACTIONS 128u
 
 static _Alignas(64) uint8_t block[32 * 1024];
 

@@ -336,6 +336,7 @@ static void foreign_targets(void)
         EXPECT("told once", fx_notes(&f, 1, POL_WHY_FOREIGN), 0);
         if (rows[i].foreign) {
             EXPECT("not fought", fx_pages(&f, 1, POL_ACT_BALLOON), -1);
+            EXPECT("and that is why", fx_status(&f, 1).reason, POL_WHY_FOREIGN);
             MUST(pol_vm_release(f.ctx, 1));
             fx_free(&f, 1000, 3000);
             fx_see(&f, 1, &o);

@@ -128,6 +128,28 @@ static void learnt_offset(void)
     fx_close(&f);
 }
 
+/* One that stops far from what it was asked has no offset: it is stuck. */
+static void stops_half_way(void)
+{
+    struct fixture f;
+    uint32_t s;
+
+    fx_config(&f, 1);
+    f.config.balloon_step_bp = 10000;
+    f.config.host_reserve_pages = 50000;
+    f.host.caps = 0;
+    fx_create(&f);
+    fx_free(&f, 0, 3000);
+    fx_add(&f, 1, SIZE, 0);
+    second(&f, SIZE, 3000);
+    EXPECT("asked", fx_pages(&f, 1, POL_ACT_BALLOON), 43750);
+    for (s = 0; s < 30; s++) {
+        second(&f, 75000, 5500);
+    }
+    EXPECT("stuck", fx_status(&f, 1).stuck, 1);
+    fx_close(&f);
+}
+
 /* The clock of a balloon begins with its driver, and a reboot forgets. */
 static void clock_starts_with_driver(void)
 {
@@ -234,6 +256,7 @@ static const struct test_case cases[] = {
     { "a dead balloon is tried again ever more rarely", back_off },
     { "slow, early, obedient and dead balloons", kinds_of_balloons },
     { "an offset is learnt and allowed for", learnt_offset },
+    { "one that stops half way is stuck", stops_half_way },
     { "the clock begins with the driver", clock_starts_with_driver },
     { "others make up for a stuck one", others_make_up },
     { "taking over running VMs moves nothing", takeover },

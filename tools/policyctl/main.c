@@ -22,6 +22,8 @@ static const struct {
       "replay a recorded policy trace and compare every plan" },
     { "explain", "policyctl explain", cmd_explain,
       "say why a VM in a trace has what it has" },
+    { "lint", "policyctl lint", cmd_lint,
+      "say which parameters of a scenario will hurt" },
 };
 
 #define COMMANDS (sizeof commands / sizeof commands[0])

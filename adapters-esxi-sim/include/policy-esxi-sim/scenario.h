@@ -63,6 +63,16 @@ struct sim_load {
     struct sim_amount files;       /**< file data it reads and writes */
     uint64_t rate;    /**< page accesses per second, 0: as fast as it can */
     uint64_t grow_ms; /**< GROW: time to reach the footprint */
+
+    /* Beside its kind of access. */
+    uint32_t file_write_bp;   /**< writes to files; UINT32_MAX: write_bp */
+    uint32_t stream_bp;       /**< accesses to a stream of file data */
+    uint32_t stream_write_bp; /**< of them that write */
+    uint32_t sweep_bp; /**< accesses that sweep what the footprint has beyond
+                            the working set */
+    struct sim_amount stream; /**< the stream's length */
+    uint64_t renew_every;     /**< accesses between a program's end and the next
+                               one's; 0: it never ends */
 };
 
 /** A list of phases, in order of time. */
@@ -102,9 +112,11 @@ struct sim_vm_spec {
     uint32_t image;               /**< guests of equal image share content */
     struct sim_amount guest_swap; /**< the guest's own swap device */
     uint64_t balloon_speed; /**< pages per second; SIM_NONE: engine's own */
-    uint64_t build_ms;      /**< being built */
-    uint64_t boot_ms;       /**< until the balloon driver is up */
-    uint64_t shutdown_ms;   /**< shutting down, when stopped */
+    struct sim_amount balloon_max; /**< most the driver takes; SIM_NONE: own */
+    uint32_t threads;              /**< accesses under way at once */
+    uint64_t build_ms;             /**< being built */
+    uint64_t boot_ms;              /**< until the balloon driver is up */
+    uint64_t shutdown_ms;          /**< shutting down, when stopped */
     struct sim_workload workload;
     unsigned line;
 };

@@ -107,6 +107,22 @@ void sim_run_observe(struct sim_run *run, sim_run_observer *observer,
 POL_MUST_USE int sim_run_record(struct sim_run *run, pol_trace_sink *sink,
                                 void *user);
 
+/**
+ * Decides in libpolicy's place, once a tick, by the ops that libpolicy would
+ * use; to be told of its actions, a run needs them passed to on_action.
+ * @return POL_OK, or what sim_run_step() shall return
+ */
+typedef int sim_run_decider(void *user, const struct pol_host_ops *ops,
+                            void *host, uint64_t now_ms);
+
+/**
+ * Let somebody else decide; NULL: libpolicy. Admission stays libpolicy's. Of
+ * what the run tells, targets, estimates, reasons and states are then void.
+ * @return POL_OK, or POL_ERR_BUSY after the first step
+ */
+POL_MUST_USE int sim_run_decide_by(struct sim_run *run,
+                                   sim_run_decider *decide, void *user);
+
 /** The host, after the last tick. Pages, counters from the beginning. */
 struct sim_run_host {
     struct pol_host_status policy; /**< all 0 before the first plan */
@@ -151,15 +167,18 @@ struct sim_run_vm {
     uint64_t guest_swap_out_pages; /**< counter */
     uint64_t accesses;             /**< done; counter */
     uint64_t accesses_wanted;      /**< counter */
-    uint64_t stall_ms;             /**< waited for memory; counter */
-    uint64_t run_ms;               /**< really ran; counter */
-    uint64_t oom_kills;            /**< counter */
-    uint64_t moved_down_pages;     /**< sum of the falls of its target */
-    uint64_t moved_up_pages;       /**< sum of the rises of its target */
-    uint32_t slowdown_bp; /**< time lost to memory, part of all its time */
-    uint32_t reason;      /**< enum pol_reason of the last decision */
-    uint8_t lifecycle;    /**< enum pol_lifecycle */
-    uint8_t driver;       /**< enum pol_driver */
+    uint64_t accesses_shed;    /**< given up after waiting a minute; counter */
+    uint64_t spent_ns;         /**< what the accesses done took, waiting
+                                 included, of all threads; counter */
+    uint64_t stall_ms;         /**< waited for memory; counter */
+    uint64_t run_ms;           /**< really ran; counter */
+    uint64_t oom_kills;        /**< counter */
+    uint64_t moved_down_pages; /**< sum of the falls of its target */
+    uint64_t moved_up_pages;   /**< sum of the rises of its target */
+    uint32_t slowdown_bp;      /**< time lost to memory, part of all its time */
+    uint32_t reason;           /**< enum pol_reason of the last decision */
+    uint8_t lifecycle;         /**< enum pol_lifecycle */
+    uint8_t driver;            /**< enum pol_driver */
     uint8_t blocked;
     uint8_t stuck;
 };

@@ -10,6 +10,7 @@
  *   plan.h         targets, states, actions
  *   admission.h    may a VM start; holding memory for it
  *   explain.h      why
+ *   lint.h         parameters that will hurt
  *   trace.h        recording and replaying
  *   host_ops.h     the seam for adapters
  *
@@ -23,6 +24,7 @@
 #include "policy/error.h"
 #include "policy/explain.h"
 #include "policy/host_ops.h"
+#include "policy/lint.h"
 #include "policy/observe.h"
 #include "policy/plan.h"
 #include "policy/trace.h"
