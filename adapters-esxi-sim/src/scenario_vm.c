@@ -33,12 +33,13 @@ static const struct sim_field fields[] = {
     VM("deflate_on_oom", SIM_F_BOOL, deflate_on_oom, 0, 0),
     VM("image", SIM_F_U32, image, 0, SIM_MAX_IMAGE),
     VM("balloon_speed", SIM_F_U64, balloon_speed, 1, SIM_MAX_PAGES),
+    VM("image_files", SIM_F_AMOUNT_WIDE, image_files, 0, SIM_MAX_PAGES),
     VM("balloon_max", SIM_F_AMOUNT, balloon_max, 0, SIM_MAX_PAGES),
     VM("threads", SIM_F_U32, threads, 1, SIM_MAX_THREADS),
     VM("build", SIM_F_TIME, build_ms, 0, 3600000),
     VM("boot", SIM_F_TIME, boot_ms, 0, 3600000),
     VM("shutdown", SIM_F_TIME, shutdown_ms, 0, 3600000),
-#define TEMPLATE_FIELDS 20
+#define TEMPLATE_FIELDS 21
     { "name", SIM_F_TEXT, offsetof(struct sim_vm_spec, name), 1, SIM_NAME_BYTES,
       true, NULL },
     { "memory", SIM_F_PAGES, offsetof(struct sim_vm_spec, size_pages), 16,
@@ -65,6 +66,7 @@ void sim_vm_spec_init(struct sim_vm_spec *vm)
     vm->guest_swap.relative_bp = 5000;
     vm->balloon_speed = SIM_NONE;
     vm->balloon_max.pages = SIM_NONE;
+    vm->image_files.pages = SIM_NONE;
     vm->threads = 1;
     vm->boot_ms = 30000;
     vm->shutdown_ms = 5000;

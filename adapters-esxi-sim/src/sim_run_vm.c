@@ -186,6 +186,9 @@ static void engine_config(const struct sim_run *run, const struct birth *birth,
     config->image = spec->image;
     config->kernel_image_pages =
         spec->image != 0 ? config->kernel_pages / 2 : 0;
+    config->image_file_pages =
+        least(sim_amount_pages(spec->image_files, birth->size_pages, 0),
+              SIM_IMAGE_PAGES / 2);
     config->build_ms = (uint32_t)spec->build_ms;
     config->boot_ms = (uint32_t)spec->boot_ms;
     config->driver = spec->balloon != SIM_BALLOON_ABSENT;

@@ -85,6 +85,14 @@ static struct take what_to_take(const struct polx_plan *plan,
     return t;
 }
 
+static bool can_swap(const struct polx_plan *plan, const struct polx_vm *vm)
+{
+    return (plan->ctx->host.caps & POL_CAP_SWAP) != 0 &&
+           (vm->flags & POL_VM_NO_SWAP) == 0 &&
+           (vm->lifecycle == POL_LIFE_RUNNING ||
+            vm->lifecycle == POL_LIFE_REBOOTING);
+}
+
 /* The least a balloon may leave the guest, and what keeps it from less. */
 static uint64_t balloon_floor(const struct polx_plan *plan,
                               const struct polx_vm *vm, uint32_t *why)
@@ -95,8 +103,10 @@ static uint64_t balloon_floor(const struct polx_plan *plan,
 
     *why = POL_WHY_BALLOON_CAP;
     /* A guest knows best what it cannot run without; taking it all the same
-     * would only let it thrash or kill. */
-    if (vm->floor_pages > floor) {
+     * would only let it thrash or kill. But where nothing else is left, its
+     * word does not weigh more than everybody else's memory. */
+    if (vm->floor_pages > floor &&
+        (ctx->state < POL_STATE_HARD || can_swap(plan, vm))) {
         floor = vm->floor_pages;
         *why = POL_WHY_GUEST_FLOOR;
     }
@@ -158,14 +168,6 @@ static uint64_t balloon(struct polx_plan *plan, struct polx_vm *vm,
         polx_because(vm, t->reason);
     }
     return left;
-}
-
-static bool can_swap(const struct polx_plan *plan, const struct polx_vm *vm)
-{
-    return (plan->ctx->host.caps & POL_CAP_SWAP) != 0 &&
-           (vm->flags & POL_VM_NO_SWAP) == 0 &&
-           (vm->lifecycle == POL_LIFE_RUNNING ||
-            vm->lifecycle == POL_LIFE_REBOOTING);
 }
 
 static void swap(struct polx_plan *plan, struct polx_vm *vm, uint64_t pages,

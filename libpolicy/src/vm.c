@@ -161,6 +161,10 @@ static void resize(struct polx_vm *vm, uint64_t size_pages)
     }
     vm->actual_pages = polx_min(vm->actual_pages, size_pages);
     vm->asked_pages = polx_min(vm->asked_pages, size_pages);
+    if (size_pages != old) {
+        /* Whether the target on record moves along is the host's affair. */
+        vm->bits &= ~(uint32_t)(POLX_VM_ASKED | POLX_VM_ADOPTED);
+    }
 }
 
 int pol_vm_set(struct pol_ctx *ctx, uint64_t id,

@@ -26,6 +26,7 @@ typedef int command_run(int argc, char **argv);
 command_run cmd_simulate;
 command_run cmd_replay;
 command_run cmd_explain;
+command_run cmd_compare;
 command_run cmd_lint;
 
 #define PRINTF_LIKE(at, first) __attribute__((format(printf, at, first)))

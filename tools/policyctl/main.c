@@ -18,6 +18,8 @@ static const struct {
 } commands[] = {
     { "simulate", "policyctl simulate", cmd_simulate,
       "run a scenario on the simulated host" },
+    { "compare", "policyctl compare", cmd_compare,
+      "run a scenario under libpolicy and under others' policies" },
     { "replay", "policyctl replay", cmd_replay,
       "replay a recorded policy trace and compare every plan" },
     { "explain", "policyctl explain", cmd_explain,

@@ -103,14 +103,15 @@ struct sim_vm_spec {
     uint64_t stop_ms;        /**< SIM_NONE: stays to the end */
     uint64_t overhead_pages; /**< SIM_NONE: what the host section says */
     enum sim_balloon balloon;
-    bool may_swap;                /**< the host may swap it */
-    bool may_block;               /**< the host may block it */
-    bool pinned;                  /**< memory locked, as with passthrough */
-    bool touch_all;               /**< zeroes all its memory while booting */
-    bool guest_stats;             /**< the guest tells its statistics */
-    bool deflate_on_oom;          /**< the driver gives way before a kill */
-    uint32_t image;               /**< guests of equal image share content */
-    struct sim_amount guest_swap; /**< the guest's own swap device */
+    bool may_swap;                 /**< the host may swap it */
+    bool may_block;                /**< the host may block it */
+    bool pinned;                   /**< memory locked, as with passthrough */
+    bool touch_all;                /**< zeroes all its memory while booting */
+    bool guest_stats;              /**< the guest tells its statistics */
+    bool deflate_on_oom;           /**< the driver gives way before a kill */
+    uint32_t image;                /**< guests of equal image share content */
+    struct sim_amount image_files; /**< its files: the first of each guest's */
+    struct sim_amount guest_swap;  /**< the guest's own swap device */
     uint64_t balloon_speed; /**< pages per second; SIM_NONE: engine's own */
     struct sim_amount balloon_max; /**< most the driver takes; SIM_NONE: own */
     uint32_t threads;              /**< accesses under way at once */

@@ -12,6 +12,7 @@
  *   explain.h      why
  *   lint.h         parameters that will hurt
  *   trace.h        recording and replaying
+ *   share.h        sharing of equal pages: a table of its own
  *   host_ops.h     the seam for adapters
  *
  * See config.h for memory, threads and the rules all calls follow.
@@ -27,6 +28,7 @@
 #include "policy/lint.h"
 #include "policy/observe.h"
 #include "policy/plan.h"
+#include "policy/share.h"
 #include "policy/trace.h"
 #include "policy/types.h"
 #include "policy/version.h"
