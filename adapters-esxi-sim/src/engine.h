@@ -176,6 +176,11 @@ struct sim_vm_config {
                                        content. 0 */
     uint64_t kernel_image_pages;  /**< kernel pages likewise.
                                        kernel_pages/2 when image != 0 */
+    uint32_t zero_anon_bp;        /**< of anonymous memory, what the program
+                                       takes and leaves zero: 0..10000. 0 */
+    uint32_t image_anon_bp;       /**< of it, what every guest of the image
+                                       fills with the same, until it is written
+                                       again: 0..10000 - zero_anon_bp. 0 */
     bool driver;                  /**< has a balloon driver at all. true */
     bool touch_all_at_boot;       /**< as Windows: zeroes all its memory */
     bool deflate_on_oom;          /**< driver gives way before a kill */

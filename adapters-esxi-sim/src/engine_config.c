@@ -92,8 +92,11 @@ int sim_vm_config_check(const struct sim_vm_config *config, const char **field)
     CHECK(config->balloon_max_pages <= size, "balloon_max_pages");
     CHECK(config->image <= SIM_MAX_IMAGE, "image");
     CHECK(config->image_file_pages <= SIM_IMAGE_PAGES / 2, "image_file_pages");
-    CHECK(config->kernel_image_pages <= SIM_IMAGE_PAGES / 2,
+    CHECK(config->kernel_image_pages <= SIM_IMAGE_PAGES / 4,
           "kernel_image_pages");
+    CHECK(config->zero_anon_bp <= 10000, "zero_anon_bp");
+    CHECK(config->image_anon_bp <= 10000 - config->zero_anon_bp,
+          "image_anon_bp");
     CHECK(config->threads >= 1 && config->threads <= SIM_MAX_THREADS,
           "threads");
     return POL_OK;

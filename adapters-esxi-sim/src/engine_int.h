@@ -15,6 +15,7 @@
 #define SIM_ENGINE_INT_H
 
 #include "engine.h"
+#include "policy/share.h"
 #include "rng.h"
 
 #define NIL UINT32_MAX
@@ -26,6 +27,10 @@
 /* struct page.content: else image << 24 | index within the image. */
 #define CONTENT_ZERO    0u
 #define CONTENT_PRIVATE UINT32_MAX
+/* Where the contents of an image begin, by the page's number. */
+#define FILE_CONTENT   0u
+#define KERNEL_CONTENT (SIM_IMAGE_PAGES / 2)
+#define ANON_CONTENT   (SIM_IMAGE_PAGES / 4 * 3)
 
 /* struct page.hflags, the hypervisor's. */
 #define HF_SAMPLED 0x01u /* not touched since sampling began */
@@ -202,14 +207,6 @@ struct sim_vm {
     struct sim_guest_report report;
 };
 
-/* A content that is shared, or a hint where one copy of it was seen. */
-struct share_entry {
-    uint32_t content;
-    uint32_t frame; /* 0: empty */
-    uint32_t slot;  /* NIL: shared; else the VM of the hint */
-    uint32_t gfn;
-};
-
 struct image_use {
     uint64_t frames;
     uint64_t refs;
@@ -238,14 +235,13 @@ struct sim_host {
     uint64_t swap_tokens_ns; /* disk time for swapping by request */
 
     /* Sharing. */
-    struct share_entry *share;
-    uint64_t share_cap; /* power of 2, or 0 */
-    uint64_t share_n;
-    uint64_t zero_refs; /* of the zero frame, if shared */
+    struct pol_share *share;
+    struct pol_share_config share_cfg;
+    void *share_block;
+    size_t share_bytes;
+    uint32_t share_look; /* pages until the table is looked at for room */
+    uint64_t zero_refs;  /* of the zero frame, if shared */
     struct image_use image[SIM_MAX_IMAGE + 1];
-    size_t scan_vm;
-    uint32_t scan_gfn;
-    uint64_t scan_carry;
 
     struct sim_derived cost; /* today's */
     struct sim_derived base; /* with an idle, healthy disk */
@@ -312,11 +308,17 @@ uint64_t simx_host_consumed(const struct sim_vm *vm);
 void simx_host_enforce_cap(struct sim_vm *vm);
 
 /* ---- host_share.c */
-void simx_host_share_scan(struct sim_host *host, uint64_t ms);
-/** A page leaves its shared frame. */
-void simx_host_unshare(struct sim_vm *vm, uint32_t gfn);
-const struct share_entry *simx_host_share_find(const struct sim_host *host,
-                                               uint32_t content);
+int simx_host_share_open(struct sim_host *host);
+void simx_host_share_close(struct sim_host *host);
+/** A VM, whose slot is set, takes part in sharing. */
+int simx_host_share_add(struct sim_vm *vm);
+void simx_host_share_remove(struct sim_vm *vm);
+void simx_host_share_scan(struct sim_host *host);
+/** Is a shared page the only one on its frame? */
+bool simx_host_share_is_last(const struct sim_vm *vm, uint32_t gfn);
+/** A page leaves its shared frame, because it is written or goes.
+ *  @return the frame, if nobody else is on it: the caller's to keep or put */
+uint32_t simx_host_share_leave(struct sim_vm *vm, uint32_t gfn, bool write);
 
 /* ---- host_cost.c */
 void simx_host_cost_derive(struct sim_host *host);
@@ -347,6 +349,8 @@ void simx_guest_push_free(struct sim_vm *vm, uint32_t gfn);
 /** A page for the program: reclaims, kills if it must. */
 enum touch_result simx_guest_alloc(struct sim_vm *vm, uint32_t *gfn);
 void simx_guest_free_anon(struct sim_vm *vm, uint64_t from);
+/** What a page of anonymous memory holds when the program has filled it. */
+uint32_t simx_guest_anon_content(const struct sim_vm *vm, uint32_t page);
 enum touch_result simx_guest_fault_anon(struct sim_vm *vm, uint32_t page,
                                         bool write);
 enum touch_result simx_guest_fault_file(struct sim_vm *vm, uint32_t page,

@@ -185,13 +185,29 @@ enum touch_result simx_guest_fault_anon(struct sim_vm *vm, uint32_t page,
     return TOUCH_OK;
 }
 
+/* Which pages are zero and which are alike is the same in every guest, and
+ * spread all over the memory (multiplying by an odd number permutes). */
+uint32_t simx_guest_anon_content(const struct sim_vm *vm, uint32_t page)
+{
+    uint32_t r = (uint32_t)((uint64_t)(page * 0x9e3779b1u) * 10000u >> 32);
+
+    if (r < vm->cfg.zero_anon_bp) {
+        return CONTENT_ZERO;
+    }
+    if (r < vm->cfg.zero_anon_bp + vm->cfg.image_anon_bp &&
+        vm->cfg.image != 0 && page < SIM_IMAGE_PAGES - ANON_CONTENT) {
+        return vm->cfg.image << 24 | (ANON_CONTENT + page);
+    }
+    return CONTENT_PRIVATE;
+}
+
 /* Content of a page just read from a file. */
 static uint32_t file_content(const struct sim_vm *vm, uint32_t page)
 {
     if (vm->cfg.image == 0 || page >= vm->cfg.image_file_pages) {
         return CONTENT_PRIVATE;
     }
-    return vm->cfg.image << 24 | page;
+    return vm->cfg.image << 24 | (FILE_CONTENT + page);
 }
 
 enum touch_result simx_guest_fault_file(struct sim_vm *vm, uint32_t page,

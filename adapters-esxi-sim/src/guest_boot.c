@@ -5,9 +5,6 @@
  */
 #include "guest_access.h"
 
-/* Kernel content of an image begins here, file content at 0. */
-#define KERNEL_CONTENT (SIM_IMAGE_PAGES / 2)
-
 static enum touch_result boot_page(struct sim_vm *vm, uint32_t gfn)
 {
     struct page *p = &vm->pages[gfn];

@@ -25,9 +25,12 @@ int sim_host_new(const struct sim_host_config *config, struct sim_host **out)
     host->frame_fresh = 1;
     host->free_n = config->total_pages;
     host->frame = simx_big_alloc(config->total_pages + 1, sizeof(*host->frame));
-    if (host->frame == NULL) {
+    rc = host->frame != NULL ? simx_host_share_open(host) : POL_ERR_NOMEM;
+    if (rc != POL_OK) {
+        simx_big_free(host->frame, config->total_pages + 1,
+                      sizeof(*host->frame));
         free(host);
-        return POL_ERR_NOMEM;
+        return rc;
     }
     host->slow_disk_bp = 10000;
     host->queue_bp = 10000;
@@ -53,7 +56,7 @@ void sim_host_destroy(struct sim_host *host)
     free(host->vms);
     free(host->by_id);
     free(host->slots);
-    free(host->share);
+    simx_host_share_close(host);
     simx_big_free(host->frame, host->cfg.total_pages + 1, sizeof(*host->frame));
     free(host);
 }
@@ -128,16 +131,21 @@ int simx_host_add_vm(struct sim_host *host, struct sim_vm *vm)
     if (rc != POL_OK) {
         return rc;
     }
-    if (!simx_host_chain_take(host, &vm->overhead_head,
-                              vm->cfg.overhead_pages)) {
-        return POL_ERR_MEMORY_SHORT;
-    }
-    vm->overhead = vm->cfg.overhead_pages;
-    host->overhead += vm->overhead;
     while (host->slots[slot] != NULL) {
         slot++;
     }
     vm->slot = slot;
+    rc = simx_host_share_add(vm);
+    if (rc != POL_OK) {
+        return rc;
+    }
+    if (!simx_host_chain_take(host, &vm->overhead_head,
+                              vm->cfg.overhead_pages)) {
+        simx_host_share_remove(vm);
+        return POL_ERR_MEMORY_SHORT;
+    }
+    vm->overhead = vm->cfg.overhead_pages;
+    host->overhead += vm->overhead;
     host->slots[slot] = vm;
     memmove(host->by_id + at + 1, host->by_id + at,
             (host->vms_n - at) * sizeof(struct sim_vm *));
@@ -162,11 +170,6 @@ void simx_host_remove_vm(struct sim_host *host, struct sim_vm *vm)
     remove_at(host->vms, at, host->vms_n);
     host->vms_n--;
     host->slots[vm->slot] = NULL;
-    if (host->scan_vm > at) {
-        host->scan_vm--;
-    } else if (host->scan_vm == at) {
-        host->scan_gfn = 0;
-    }
 }
 
 struct sim_vm *sim_host_next_vm(const struct sim_host *host, size_t *cursor)
@@ -190,7 +193,7 @@ static void slice(struct sim_host *host, uint64_t ms, uint64_t step_ms)
         simx_vm_slice(host->vms[(host->turn + i) % host->vms_n], ms);
     }
     host->turn++;
-    simx_host_share_scan(host, ms);
+    simx_host_share_scan(host);
     simx_host_cost_end_of_slice(host, ms);
 }
 

@@ -8,7 +8,8 @@
 #define IN_CHAIN UINT32_MAX
 
 struct tally {
-    uint32_t *refs; /* per frame: pages using it, or IN_CHAIN */
+    uint32_t *refs;    /* per frame: pages using it, or IN_CHAIN */
+    uint32_t *content; /* per frame: of its first page */
     uint64_t swapped;
     uint64_t zero_refs;
     uint64_t image_refs[SIM_MAX_IMAGE + 1];
@@ -31,10 +32,27 @@ static uint64_t walk_chain(const struct sim_host *host, struct tally *t,
     return n;
 }
 
+/* Does the sharing table say the same of a page? */
+static bool table_agrees(const struct sim_vm *vm, uint32_t gfn)
+{
+    const struct page *p = &vm->pages[gfn];
+    uint64_t frame;
+
+    if (pol_share_find(vm->host->share, vm->slot, gfn, &frame) != POL_OK) {
+        return !(p->hflags & HF_SHARED);
+    }
+    return (p->hflags & HF_SHARED) && p->frame == frame;
+}
+
 static const char *count_page(const struct sim_vm *vm, struct tally *t,
-                              const struct page *p, uint64_t *private_pages)
+                              uint32_t gfn, uint64_t *private_pages)
 {
     const struct sim_host *host = vm->host;
+    const struct page *p = &vm->pages[gfn];
+
+    if (!simx_vm_is_dead(vm) && !table_agrees(vm, gfn)) {
+        return "sharing table and page differ";
+    }
 
     if (!page_is_backed(p)) {
         t->swapped += p->frame == FRAME_SWAPPED;
@@ -50,10 +68,10 @@ static const char *count_page(const struct sim_vm *vm, struct tally *t,
         (*private_pages)++;
         return NULL;
     }
-    const struct share_entry *e = simx_host_share_find(host, p->content);
-
-    if (e == NULL || e->slot != NIL || e->frame != p->frame) {
-        return "shared page whose frame is not the content's";
+    if (t->refs[p->frame] == 0) {
+        t->content[p->frame] = p->content;
+    } else if (t->content[p->frame] != p->content) {
+        return "unequal pages share a frame";
     }
     if (p->content == CONTENT_ZERO) {
         t->zero_refs++;
@@ -76,7 +94,7 @@ static const char *count_vm(const struct sim_vm *vm, struct tally *t)
     uint64_t gfn;
 
     for (gfn = 0; gfn < vm->cfg.size_pages; gfn++) {
-        const char *bad = count_page(vm, t, &vm->pages[gfn], &private_pages);
+        const char *bad = count_page(vm, t, (uint32_t)gfn, &private_pages);
 
         if (bad != NULL) {
             return bad;
@@ -151,6 +169,24 @@ static const char *check_frames(const struct sim_host *host,
     return NULL;
 }
 
+static const char *check_table(const struct sim_host *host,
+                               const struct tally *t)
+{
+    struct pol_share_stats s;
+    uint64_t pages = t->zero_refs;
+    uint64_t frames = t->zero_refs != 0;
+    uint32_t i;
+
+    for (i = 0; i <= SIM_MAX_IMAGE; i++) {
+        pages += t->image_refs[i];
+        frames += t->image_frames[i];
+    }
+    pol_share_stats(host->share, &s);
+    return s.shared_pages != pages || s.shared_frames != frames
+               ? "sums of the sharing table"
+               : NULL;
+}
+
 static const char *check_all(const struct sim_host *host, struct tally *t)
 {
     const char *bad = check_chains(host, t);
@@ -159,7 +195,10 @@ static const char *check_all(const struct sim_host *host, struct tally *t)
     for (i = 0; i < host->vms_n && bad == NULL; i++) {
         bad = count_vm(host->vms[i], t);
     }
-    return bad != NULL ? bad : check_frames(host, t);
+    if (bad == NULL) {
+        bad = check_frames(host, t);
+    }
+    return bad != NULL ? bad : check_table(host, t);
 }
 
 int sim_host_check(const struct sim_host *host, const char **why)
@@ -168,11 +207,15 @@ int sim_host_check(const struct sim_host *host, const char **why)
     const char *bad;
 
     t.refs = calloc((size_t)host->frames_n + 1, sizeof(*t.refs));
-    if (t.refs == NULL) {
+    t.content = calloc((size_t)host->frames_n + 1, sizeof(*t.content));
+    if (t.refs == NULL || t.content == NULL) {
+        free(t.refs);
+        free(t.content);
         return POL_ERR_NOMEM;
     }
     bad = check_all(host, &t);
     free(t.refs);
+    free(t.content);
     if (bad != NULL && why != NULL) {
         *why = bad;
     }

@@ -196,16 +196,18 @@ enum touch_result simx_host_fault(struct sim_vm *vm, uint32_t gfn,
 enum touch_result simx_host_cow(struct sim_vm *vm, uint32_t gfn)
 {
     struct sim_host *host = vm->host;
-    uint32_t frame = take_frame(vm);
+    bool last = simx_host_share_is_last(vm, gfn);
+    uint32_t frame = last ? vm->pages[gfn].frame : take_frame(vm);
 
     if (frame == FRAME_NONE) {
         return stall(vm);
     }
-    simx_host_unshare(vm, gfn);
+    /* The last one keeps the frame as it is. */
+    simx_host_share_leave(vm, gfn, true);
     vm->pages[gfn].frame = frame;
     host_private_add(vm, gfn);
     host->cow_breaks++;
-    charge_host(vm, host->cfg.costs.fault_ns + host->cost.copy_ns);
+    charge_host(vm, host->cfg.costs.fault_ns + (last ? 0 : host->cost.copy_ns));
     return TOUCH_OK;
 }
 
@@ -218,7 +220,11 @@ void simx_host_release(struct sim_vm *vm, uint32_t gfn)
         vm->swapped--;
         host->swap_used--;
     } else if (p->hflags & HF_SHARED) {
-        simx_host_unshare(vm, gfn);
+        uint32_t frame = simx_host_share_leave(vm, gfn, false);
+
+        if (frame != FRAME_NONE) {
+            simx_host_frame_put(host, frame);
+        }
     } else if (p->frame != FRAME_NONE) {
         host_private_sub(vm, gfn);
         simx_host_frame_put(host, p->frame);

@@ -34,12 +34,14 @@ static const struct sim_field fields[] = {
     VM("image", SIM_F_U32, image, 0, SIM_MAX_IMAGE),
     VM("balloon_speed", SIM_F_U64, balloon_speed, 1, SIM_MAX_PAGES),
     VM("image_files", SIM_F_AMOUNT_WIDE, image_files, 0, SIM_MAX_PAGES),
+    VM("zero_memory", SIM_F_PERCENT, zero_memory_bp, 0, 10000),
+    VM("image_memory", SIM_F_PERCENT, image_memory_bp, 0, 10000),
     VM("balloon_max", SIM_F_AMOUNT, balloon_max, 0, SIM_MAX_PAGES),
     VM("threads", SIM_F_U32, threads, 1, SIM_MAX_THREADS),
     VM("build", SIM_F_TIME, build_ms, 0, 3600000),
     VM("boot", SIM_F_TIME, boot_ms, 0, 3600000),
     VM("shutdown", SIM_F_TIME, shutdown_ms, 0, 3600000),
-#define TEMPLATE_FIELDS 21
+#define TEMPLATE_FIELDS 23
     { "name", SIM_F_TEXT, offsetof(struct sim_vm_spec, name), 1, SIM_NAME_BYTES,
       true, NULL },
     { "memory", SIM_F_PAGES, offsetof(struct sim_vm_spec, size_pages), 16,

@@ -189,6 +189,9 @@ static void engine_config(const struct sim_run *run, const struct birth *birth,
     config->image_file_pages =
         least(sim_amount_pages(spec->image_files, birth->size_pages, 0),
               SIM_IMAGE_PAGES / 2);
+    config->zero_anon_bp = spec->zero_memory_bp;
+    config->image_anon_bp =
+        (uint32_t)least(spec->image_memory_bp, 10000 - spec->zero_memory_bp);
     config->build_ms = (uint32_t)spec->build_ms;
     config->boot_ms = (uint32_t)spec->boot_ms;
     config->driver = spec->balloon != SIM_BALLOON_ABSENT;

@@ -232,6 +232,7 @@ void simx_vm_die(struct sim_vm *vm)
     }
     simx_guest_reset(vm);
     vm->boots--;
+    simx_host_share_remove(vm);
     simx_workload_stop(vm);
     host->overhead -= vm->overhead;
     simx_host_chain_give(host, &vm->overhead_head, vm->overhead);

@@ -195,6 +195,9 @@ static enum touch_result do_anon(struct sim_vm *vm, const struct op *op)
     if (UNLIKELY(touch(vm, gfn, write, false) != TOUCH_OK)) {
         return TOUCH_STALL;
     }
+    if (UNLIKELY(op->flags & OP_FILL)) {
+        vm->pages[gfn].content = simx_guest_anon_content(vm, op->page);
+    }
     lru_use(vm, &vm->anon, gfn);
     return TOUCH_OK;
 }

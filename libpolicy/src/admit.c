@@ -13,10 +13,14 @@ struct sums {
     uint64_t above;    /* held above reservations: could be reclaimed */
 };
 
-/* A VM being built for which memory is held counts with the hold. */
+/* A VM being built for which memory is held counts with the hold, one from
+ * which nothing can be taken with what it has. */
 static uint64_t guaranteed(const struct pol_ctx *ctx, const struct polx_vm *vm)
 {
-    return polx_max(vm->reservation_pages, polx_hold_of_vm(ctx, vm->id));
+    uint64_t mine = polx_max(vm->reservation_pages, polx_hold_of(ctx, vm));
+
+    return (vm->bits & POLX_VM_FIXED) != 0 ? polx_max(mine, vm->consumed_pages)
+                                           : mine;
 }
 
 static void add_up(const struct pol_ctx *ctx, struct sums *s)
@@ -45,9 +49,10 @@ static void add_up(const struct pol_ctx *ctx, struct sums *s)
 /*
  * Add up reservations through the groups, deepest first. A group keeps from
  * everybody else its own reservation or those inside it, whichever is more.
- * @return false when some group's limit cannot hold what is inside it
+ * @return false when the limit of `group`, or of one above it, cannot hold
+ *         what is inside
  */
-static bool through_groups(const struct pol_ctx *ctx)
+static bool through_groups(const struct pol_ctx *ctx, uint32_t group)
 {
     uint32_t depth, node;
     bool fits = true;
@@ -59,7 +64,8 @@ static bool through_groups(const struct pol_ctx *ctx)
             if (g->used && polx_group_depth(ctx, node) == depth) {
                 struct polx_pool *parent = &ctx->groups[g->parent];
 
-                fits = fits && g->inside <= g->limit_pages;
+                fits = fits && (g->inside <= g->limit_pages ||
+                                !polx_group_within(ctx, group, node));
                 parent->inside = polx_plus(
                     parent->inside, polx_max(g->inside, g->reservation_pages));
             }
@@ -81,7 +87,7 @@ static bool sum(const struct pol_ctx *ctx, uint32_t group, uint64_t extra,
     }
     add_up(ctx, s);
     ctx->groups[group].inside = polx_plus(ctx->groups[group].inside, extra);
-    fits = through_groups(ctx);
+    fits = through_groups(ctx, group);
     s->reserved = ctx->groups[0].inside;
     return fits;
 }
@@ -96,7 +102,7 @@ static uint64_t unreserved(const struct pol_ctx *ctx, const struct sums *s)
 
     own = polx_max(own, ctx->config.host_reserve_pages);
     return polx_sat_sub(total, own + s->reserved + s->overhead +
-                                   polx_holds_pages(ctx) + ctx->levels.high);
+                                   polx_holds_pages(ctx) + polx_aim(ctx));
 }
 
 uint64_t polx_unreserved(const struct pol_ctx *ctx)

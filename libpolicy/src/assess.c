@@ -12,7 +12,7 @@ static uint64_t fixed_pages(const struct pol_ctx *ctx, const struct polx_vm *vm)
 
     switch ((enum pol_lifecycle)vm->lifecycle) {
     case POL_LIFE_BUILDING:
-        hold = polx_hold_of_vm(ctx, vm->id);
+        hold = polx_hold_of(ctx, vm);
         return polx_max(vm->consumed_pages, hold != 0 ? hold : most);
     case POL_LIFE_PAUSED:
     case POL_LIFE_MIGRATING:
@@ -37,21 +37,54 @@ static uint64_t headroom(const struct pol_ctx *ctx, const struct polx_vm *vm)
            (vm->size_pages >> 6) + 1;
 }
 
-/*
- * Can anything be taken from this running VM by any means? A VM that cannot
- * be made smaller counts with what it has, so that the others make up for it.
- */
-static bool reclaimable(const struct pol_ctx *ctx, const struct polx_vm *vm)
+bool polx_can_swap(const struct pol_ctx *ctx, const struct polx_vm *vm)
 {
-    bool swap = (ctx->host.caps & POL_CAP_SWAP) != 0 &&
-                (vm->flags & POL_VM_NO_SWAP) == 0 &&
-                ctx->host.swap_free_pages > 0;
-    bool balloon =
-        (vm->flags & POL_VM_NO_BALLOON) == 0 &&
-        vm->lifecycle == POL_LIFE_RUNNING && (vm->bits & POLX_VM_STUCK) == 0 &&
-        (vm->driver == POL_DRIVER_PRESENT || vm->driver == POL_DRIVER_UNKNOWN);
+    return (ctx->host.caps & POL_CAP_SWAP) != 0 &&
+           (vm->flags & POL_VM_NO_SWAP) == 0 &&
+           (vm->lifecycle == POL_LIFE_RUNNING ||
+            vm->lifecycle == POL_LIFE_REBOOTING);
+}
 
-    return swap || balloon;
+/* A driver that went away and came back must have stayed for a while: what a
+ * guest says of its driver must not make everybody's targets swing. */
+bool polx_driver_usable(const struct pol_ctx *ctx, const struct polx_vm *vm)
+{
+    return (vm->driver == POL_DRIVER_PRESENT ||
+            vm->driver == POL_DRIVER_UNKNOWN) &&
+           ctx->host.now_ms >= vm->driver_from_ms;
+}
+
+bool polx_has_balloon(const struct pol_ctx *ctx, const struct polx_vm *vm)
+{
+    return vm->lifecycle == POL_LIFE_RUNNING &&
+           (vm->flags & POL_VM_NO_BALLOON) == 0 &&
+           (vm->bits & (POLX_VM_FOREIGN | POLX_VM_STUCK)) == 0 &&
+           polx_driver_usable(ctx, vm);
+}
+
+/* Swap space is one for all: a VM's part is as large as its part of memory. */
+static uint64_t swap_part(const struct pol_ctx *ctx, const struct polx_vm *vm)
+{
+    uint64_t all = polx_max(ctx->last_consumed_pages, vm->consumed_pages);
+
+    if (!polx_can_swap(ctx, vm) || all == 0) {
+        return 0;
+    }
+    return polx_muldiv(ctx->host.swap_free_pages, vm->consumed_pages, all);
+}
+
+/* The least that a VM can be brought to by all means there are. What is out
+ * of reach it keeps, and the others make up for it. */
+static uint64_t reach(const struct pol_ctx *ctx, const struct polx_vm *vm)
+{
+    uint64_t least = vm->consumed_pages;
+
+    if (polx_has_balloon(ctx, vm)) {
+        least = polx_min(least,
+                         vm->size_pages - polx_bp(vm->size_pages,
+                                                  ctx->config.balloon_cap_bp));
+    }
+    return polx_sat_sub(least, swap_part(ctx, vm));
 }
 
 /*
@@ -83,16 +116,20 @@ static uint32_t tax_of(const struct pol_ctx *ctx, uint32_t tax_bp)
 /*
  * What counts as active. A guest in distress uses more than it has room for:
  * an eighth more than was measured, so that its target rises step by step for
- * as long as it asks, and never by more than freedom from the tax. Distress
- * while little of what the VM has is touched comes from a balloon that moves,
- * not from lack of memory, and changes little.
+ * as long as it asks, and never by more than freedom from the tax. One that
+ * swaps in uses all that it has: what it touches is bounded by its disk.
  */
-static uint64_t active_of(const struct pol_ctx *ctx, const struct polx_vm *vm)
+uint64_t polx_vm_active(const struct pol_ctx *ctx, const struct polx_vm *vm)
 {
-    uint64_t more =
-        polx_in_distress(ctx, vm) ? (vm->consumed_pages >> 3) + 1 : 0;
+    uint64_t active = vm->active_pages;
 
-    return polx_min(vm->active_pages + more, vm->size_pages);
+    if (!polx_in_distress(ctx, vm)) {
+        return active;
+    }
+    if (ctx->host.now_ms < vm->swapping_until_ms) {
+        active = polx_max(active, vm->consumed_pages);
+    }
+    return polx_min(active + (vm->consumed_pages >> 3) + 1, vm->size_pages);
 }
 
 void polx_claim(struct pol_ctx *ctx, uint32_t slot)
@@ -104,17 +141,15 @@ void polx_claim(struct pol_ctx *ctx, uint32_t slot)
     vm->bits &= ~(uint32_t)POLX_VM_FIXED;
     c.shares = vm->shares;
     c.tax_bp = tax_of(ctx, vm->tax_bp);
-    c.active_pages = active_of(ctx, vm);
-    if (fixed == UINT64_MAX && !reclaimable(ctx, vm)) {
-        fixed =
-            polx_min(polx_vm_max(vm), vm->consumed_pages + headroom(ctx, vm));
-        fixed = polx_max(fixed, vm->consumed_pages);
+    c.active_pages = polx_vm_active(ctx, vm);
+    if (fixed == UINT64_MAX && vm->consumed_pages > 0 &&
+        reach(ctx, vm) >= vm->consumed_pages) {
+        fixed = polx_max(demand(ctx, vm), vm->consumed_pages);
     }
     if (fixed != UINT64_MAX) {
         /* What it holds it keeps; the rest it may want at any moment. */
         vm->bits |= POLX_VM_FIXED;
-        c.min_pages =
-            polx_max(vm->consumed_pages, polx_hold_of_vm(ctx, vm->id));
+        c.min_pages = polx_max(vm->consumed_pages, polx_hold_of(ctx, vm));
         if (vm->lifecycle != POL_LIFE_SHUTTING_DOWN) {
             c.min_pages = polx_max(c.min_pages, vm->reservation_pages);
         }
@@ -122,7 +157,8 @@ void polx_claim(struct pol_ctx *ctx, uint32_t slot)
         c.active_pages = vm->size_pages;
     } else {
         c.min_pages =
-            polx_max(vm->reservation_pages, polx_hold_of_vm(ctx, vm->id));
+            polx_max(polx_max(vm->reservation_pages, polx_hold_of(ctx, vm)),
+                     reach(ctx, vm));
         c.max_pages = polx_max(c.min_pages, demand(ctx, vm));
     }
     polx_solver_set(&ctx->solver, polx_node(ctx, slot), &c);
@@ -146,8 +182,7 @@ uint64_t polx_promised(const struct pol_ctx *ctx, const struct polx_vm *vm)
     uint64_t has = polx_max(vm->asked_pages, vm->actual_pages);
     uint64_t backed = vm->granted_pages + vm->swapped_pages;
 
-    uint64_t held =
-        polx_sat_sub(polx_hold_of_vm(ctx, vm->id), vm->consumed_pages);
+    uint64_t held = polx_sat_sub(polx_hold_of(ctx, vm), vm->consumed_pages);
 
     if (ctx->host.now_ms >= vm->promise_until_ms) {
         return held;
@@ -198,6 +233,9 @@ static void assess_vm(struct polx_plan *plan, struct polx_vm *vm)
     vm->reason = POL_WHY_NONE;
     polx_progress(plan, vm);
     vm->active_pages = polx_active(ctx, vm);
+    if (polx_in_distress(ctx, vm)) {
+        ctx->hungry_until_ms = ctx->host.now_ms + ctx->config.sample_period_ms;
+    }
     note_statistics(plan, vm);
     note_foreign(plan, vm);
     polx_claim(ctx, polx_slot_of(ctx, vm));
@@ -216,7 +254,7 @@ static void available(struct pol_ctx *ctx)
     uint64_t vms = t->consumed_pages + t->overhead_pages;
 
     t->host_used_pages = polx_sat_sub(total - ctx->host.free_pages, vms);
-    t->aim_pages = polx_min(ctx->levels.high + ctx->levels.margin, total);
+    t->aim_pages = polx_aim(ctx);
     t->free_pages = polx_sat_sub(ctx->host.free_pages, t->promised_pages);
     t->available_pages = polx_sat_sub(
         total, polx_max(t->host_used_pages, ctx->config.host_reserve_pages) +
@@ -229,6 +267,7 @@ void polx_assess(struct polx_plan *plan)
     struct polx_totals none = { 0 };
     uint32_t slot;
 
+    ctx->last_consumed_pages = ctx->totals.consumed_pages;
     ctx->totals = none;
     for (slot = 0; slot < ctx->vm_high; slot++) {
         if (polx_vm_used(&ctx->vms[slot])) {

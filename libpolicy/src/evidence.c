@@ -47,9 +47,14 @@ static struct source source_of(const struct pol_ctx *ctx, uint64_t pages,
     return s;
 }
 
-static uint64_t sampled_pages(const struct polx_vm *vm)
+/* While guests are in distress the slow average does not speak for a VM that
+ * touches little. */
+static uint64_t sampled_pages(const struct pol_ctx *ctx,
+                              const struct polx_vm *vm)
 {
-    uint32_t q = vm->slow_q16;
+    bool doubt =
+        ctx->host.now_ms < ctx->hungry_until_ms && !polx_is_busy(ctx, vm);
+    uint32_t q = doubt ? 0 : vm->slow_q16;
 
     q = vm->fast_q16 > q ? vm->fast_q16 : q;
     q = vm->running_q16 > q ? vm->running_q16 : q;
@@ -65,8 +70,8 @@ static struct source host_side(const struct pol_ctx *ctx, struct polx_vm *vm)
     struct source best = { 0, 0, 0, false }, s;
 
     if ((vm->bits & POLX_VM_SAMPLED) != 0) {
-        best =
-            source_of(ctx, sampled_pages(vm), vm->size_pages, vm->sampled_ms);
+        best = source_of(ctx, sampled_pages(ctx, vm), vm->size_pages,
+                         vm->sampled_ms);
         vm->evidence = POL_EVIDENCE_SAMPLED;
     }
     if ((vm->bits & POLX_VM_MEASURED) != 0) {

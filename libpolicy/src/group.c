@@ -57,8 +57,8 @@ uint32_t polx_group_depth(const struct pol_ctx *ctx, uint32_t node)
     return depth;
 }
 
-static bool is_within(const struct pol_ctx *ctx, uint32_t node,
-                      uint32_t ancestor)
+bool polx_group_within(const struct pol_ctx *ctx, uint32_t node,
+                       uint32_t ancestor)
 {
     while (node != ancestor && node != 0) {
         node = ctx->groups[node].parent;
@@ -73,7 +73,7 @@ static uint32_t height_of(const struct pol_ctx *ctx, uint32_t node)
     uint32_t i;
 
     for (i = 1; i <= ctx->config.max_groups; i++) {
-        if (ctx->groups[i].used && is_within(ctx, i, node)) {
+        if (ctx->groups[i].used && polx_group_within(ctx, i, node)) {
             uint32_t d = polx_group_depth(ctx, i) - base + 1u;
 
             height = d > height ? d : height;
@@ -161,7 +161,7 @@ int pol_group_set(struct pol_ctx *ctx, uint64_t id,
     }
     g = &ctx->groups[node];
     if (parent != g->parent) {
-        if (is_within(ctx, parent, node)) {
+        if (polx_group_within(ctx, parent, node)) {
             return POL_ERR_CYCLE;
         }
         if (polx_group_depth(ctx, parent) + height_of(ctx, node) >

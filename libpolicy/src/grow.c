@@ -16,7 +16,19 @@ uint64_t polx_grow_goal(const struct pol_ctx *ctx, const struct polx_vm *vm)
     return polx_min(polx_vm_target(ctx, vm) + saved, vm->size_pages);
 }
 
-/* How much a VM's balloon target is to rise, without step or budget. */
+/* Does a VM use most of what it has, so that more would be of use now? */
+static bool has_use(const struct pol_ctx *ctx, const struct polx_vm *vm)
+{
+    return polx_in_distress(ctx, vm) ||
+           (polx_is_busy(ctx, vm) &&
+            polx_vm_active(ctx, vm) > vm->consumed_pages / 8 * 7);
+}
+
+/*
+ * How much a VM's balloon target is to rise, without step or budget. A VM
+ * with no use for more waits until its target has settled: targets of idle
+ * VMs wander with every estimate, and memory must not wander with them.
+ */
 static uint64_t lacking(const struct polx_plan *plan, const struct polx_vm *vm)
 {
     const struct pol_ctx *ctx = plan->ctx;
@@ -27,8 +39,11 @@ static uint64_t lacking(const struct polx_plan *plan, const struct polx_vm *vm)
         return 0;
     }
     goal = polx_grow_goal(ctx, vm);
-    has = polx_max(vm->actual_pages, vm->asked_pages);
+    has = polx_max(vm->actual_pages, polx_expected(vm));
     gap = polx_sat_sub(goal, has);
+    if (!has_use(ctx, vm) && !polx_settled(ctx, vm)) {
+        return 0;
+    }
     /* A guest in distress is not made to wait for small amounts, only for
      * ones that are not worth asking a balloon for. */
     if (polx_in_dead_band(ctx, vm, gap) &&
@@ -71,14 +86,23 @@ static void cap(struct polx_plan *plan, struct polx_vm *vm, uint64_t least)
     uint64_t d =
         want > vm->cap_pages ? want - vm->cap_pages : vm->cap_pages - want;
 
+    /* A guest that starts over or is moved may need more at once, never
+     * less. */
     if ((plan->ctx->host.caps & POL_CAP_HARD_CAP) == 0 ||
-        vm->lifecycle != POL_LIFE_RUNNING) {
+        (vm->lifecycle != POL_LIFE_RUNNING &&
+         (vm->cap_pages == 0 || want <= vm->cap_pages))) {
         return;
     }
     if (d > slack / 2) {
         polx_emit(plan, vm->id, POL_ACT_HARD_CAP, want, POL_WHY_CAP_FOLLOWS);
         vm->cap_pages = want;
     }
+}
+
+/* How far above what it is asked a balloon is known to stop. */
+static uint64_t beside(const struct polx_vm *vm)
+{
+    return vm->offset_pages > 0 ? (uint32_t)vm->offset_pages : UINT64_C(0);
 }
 
 /* Give a VM its part of the pot. */
@@ -91,11 +115,11 @@ static void grow(struct polx_plan *plan, struct polx_vm *vm, struct pot *pot,
                         : polx_muldiv(want, pot->budget, pot->wanted);
     uint64_t base = polx_max(vm->actual_pages, vm->asked_pages);
     uint64_t unit = UINT64_C(1) << vm->granule_shift;
-    uint64_t to = (base + give) & ~(unit - 1);
+    uint64_t to = polx_sat_sub(base + give, beside(vm)) & ~(unit - 1);
     bool distress = polx_in_distress(ctx, vm);
 
-    if (to <= vm->asked_pages && give > 0) {
-        to = vm->asked_pages;
+    if (base + give >= vm->size_pages) {
+        to = polx_sat_sub(vm->size_pages, beside(vm));
     }
     if (give == 0 || to <= vm->asked_pages) {
         polx_because(vm, POL_WHY_WAITS_FOR_FREE);
@@ -116,16 +140,14 @@ static void call_back(struct polx_plan *plan, struct polx_vm *vm)
 {
     uint64_t goal = polx_min(polx_grow_goal(plan->ctx, vm), vm->actual_pages);
     uint64_t coming = polx_expected(vm);
-    uint64_t beside =
-        vm->offset_pages > 0 ? (uint32_t)vm->offset_pages : UINT64_C(0);
-    uint64_t ask = polx_sat_sub(goal, beside);
+    uint64_t ask = polx_sat_sub(goal, beside(vm));
     uint32_t why;
 
     if ((vm->bits & (POLX_VM_FIXED | POLX_VM_RETRYING)) == 0 &&
         vm->action != POL_ACT_BALLOON && goal > coming &&
         ask > vm->asked_pages &&
         !polx_in_dead_band(plan->ctx, vm, goal - coming) &&
-        polx_can_balloon(plan, vm, &why)) {
+        (polx_can_balloon(plan, vm, &why) || why == POL_WHY_STUCK)) {
         polx_decide(plan, vm, POL_ACT_BALLOON, ask, POL_WHY_BELOW_TARGET);
         polx_progress_asked(plan->ctx, vm, ask);
     }
@@ -140,7 +162,7 @@ static void swap_in(struct polx_plan *plan, struct polx_vm *vm)
 
     pages = polx_min(polx_min(pages, vm->swapped_pages), plan->budget);
     pages = polx_min(pages, polx_step(plan, vm, ctx->config.swap_step_bp));
-    if ((ctx->host.caps & POL_CAP_SWAP) != 0 && pages > 0 &&
+    if ((ctx->host.caps & POL_CAP_SWAP) != 0 && pages > 0 && !ctx->no_swap_in &&
         vm->action != POL_ACT_SWAP_OUT && vm->lifecycle == POL_LIFE_RUNNING) {
         plan->budget -= pages;
         polx_decide(plan, vm, POL_ACT_SWAP_IN, pages, POL_WHY_BELOW_TARGET);

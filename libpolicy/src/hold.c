@@ -31,6 +31,9 @@ static struct polx_hold *unused(const struct pol_ctx *ctx)
 
 static void end(struct pol_ctx *ctx, struct polx_hold *h)
 {
+    if (h->taken) {
+        ctx->vms[polx_vm_slot(ctx, h->vm)].hold = 0;
+    }
     ctx->hold_count--;
     ctx->holds_taken -= h->taken;
     memset(h, 0, sizeof(*h));
@@ -66,29 +69,21 @@ bool polx_holds_urgent(const struct pol_ctx *ctx)
     return false;
 }
 
-static struct polx_hold *taken_by(const struct pol_ctx *ctx, uint64_t vm)
+static struct polx_hold *taken_by(const struct pol_ctx *ctx,
+                                  const struct polx_vm *vm)
 {
-    uint32_t i, left = ctx->holds_taken;
-
-    for (i = 0; left > 0; i++) {
-        if (ctx->holds[i].used && ctx->holds[i].taken) {
-            if (ctx->holds[i].vm == vm) {
-                return &ctx->holds[i];
-            }
-            left--;
-        }
-    }
-    return NULL;
+    return vm->hold != 0 ? &ctx->holds[vm->hold - 1] : NULL;
 }
 
-uint64_t polx_hold_of_vm(const struct pol_ctx *ctx, uint64_t vm)
+/* More than it may have a VM cannot fill. */
+uint64_t polx_hold_of(const struct pol_ctx *ctx, const struct polx_vm *vm)
 {
     const struct polx_hold *h = taken_by(ctx, vm);
 
-    return h != NULL ? h->pages : 0;
+    return h != NULL ? polx_min(h->pages, polx_vm_max(vm)) : 0;
 }
 
-void polx_hold_vm_gone(struct pol_ctx *ctx, uint64_t vm)
+void polx_hold_vm_gone(struct pol_ctx *ctx, struct polx_vm *vm)
 {
     struct polx_hold *h = taken_by(ctx, vm);
 
@@ -97,37 +92,48 @@ void polx_hold_vm_gone(struct pol_ctx *ctx, uint64_t vm)
     }
 }
 
-void polx_hold_filled(struct pol_ctx *ctx, uint64_t vm, uint64_t pages)
+void polx_hold_filled(struct pol_ctx *ctx, struct polx_vm *vm)
 {
-    struct polx_hold *h = taken_by(ctx, vm);
-
-    if (h != NULL && pages >= h->pages) {
-        end(ctx, h);
+    if (vm->hold != 0 && vm->consumed_pages >= polx_hold_of(ctx, vm)) {
+        end(ctx, taken_by(ctx, vm));
     }
 }
 
-/* Memory counts as free for holds, first come first served, as long as
- * handing it over leaves the host out of state soft. */
+/* What is left of the pool after one more hold has been served. */
+static uint64_t serve(struct polx_plan *plan, struct polx_hold *h,
+                      uint64_t pool)
+{
+    h->ready_pages = polx_min(pool, h->pages);
+    if (h->ready_pages < h->pages) {
+        h->announced = 0;
+    } else if (!h->announced) {
+        polx_emit(plan, h->id, POL_ACT_NOTE, h->pages, POL_WHY_HOLD_READY);
+        h->announced = 1;
+    }
+    return pool - h->ready_pages;
+}
+
+/* Memory counts as free for holds as long as handing it over leaves the host
+ * out of state soft. Those that were told that theirs is ready come first. */
 static void share_out(struct polx_plan *plan)
 {
     struct pol_ctx *ctx = plan->ctx;
     uint64_t pool = polx_sat_sub(ctx->totals.free_pages, ctx->levels.soft);
-    uint32_t i;
+    uint32_t pass, i;
 
+    for (pass = 0; pass < 2; pass++) {
+        for (i = 0; i < ctx->config.max_holds; i++) {
+            struct polx_hold *h = &ctx->holds[i];
+
+            if (h->used && !h->taken && h->served == 0 &&
+                (pass == 1 || h->announced)) {
+                pool = serve(plan, h, pool);
+                h->served = 1;
+            }
+        }
+    }
     for (i = 0; i < ctx->config.max_holds; i++) {
-        struct polx_hold *h = &ctx->holds[i];
-
-        if (!h->used || h->taken) {
-            continue;
-        }
-        h->ready_pages = polx_min(pool, h->pages);
-        pool -= h->ready_pages;
-        if (h->ready_pages < h->pages) {
-            h->announced = 0;
-        } else if (!h->announced) {
-            polx_emit(plan, h->id, POL_ACT_NOTE, h->pages, POL_WHY_HOLD_READY);
-            h->announced = 1;
-        }
+        ctx->holds[i].served = 0;
     }
 }
 
@@ -257,17 +263,20 @@ int pol_hold_take(struct pol_ctx *ctx, uint64_t hold, uint64_t owner,
 {
     struct polx_hold *h = find(ctx, hold);
 
-    if (h == NULL || polx_vm_slot(ctx, vm) == POLX_NONE) {
+    uint32_t slot = polx_vm_slot(ctx, vm);
+
+    if (h == NULL || slot == POLX_NONE) {
         return POL_ERR_NOTFOUND;
     }
     if (h->owner != owner) {
         return POL_ERR_OWNER;
     }
-    if (h->taken || taken_by(ctx, vm) != NULL) {
+    if (h->taken || ctx->vms[slot].hold != 0) {
         return POL_ERR_BUSY;
     }
     h->taken = 1;
     h->vm = vm;
+    ctx->vms[slot].hold = (uint16_t)(h - ctx->holds + 1);
     ctx->holds_taken++;
     polx_trace_hold_end(ctx, POLX_REC_HOLD_TAKE, hold, owner, vm);
     return POL_OK;

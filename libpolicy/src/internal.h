@@ -77,10 +77,13 @@ struct polx_vm {
     uint64_t faults_counter;
     uint64_t counters_ms;
     uint64_t distress_until_ms;
-    uint64_t lifecycle_ms; /* when the lifecycle last changed */
+    uint64_t swapping_until_ms; /* likewise, and the guest swaps in */
+    uint64_t lifecycle_ms;      /* when the lifecycle last changed */
+    uint64_t driver_from_ms;    /* its driver counts from then on */
 
     /* Working set: sampling and other evidence. */
     uint64_t period_start_ms; /* VM time */
+    uint64_t period_host_ms;  /* when it began, host time */
     uint64_t sampled_ms;      /* host time of the last report */
     uint64_t measured_pages;
     uint64_t measured_ms;
@@ -91,6 +94,7 @@ struct polx_vm {
     uint32_t slow_q16;     /* parts of 65536 of the size */
     uint32_t fast_q16;
     uint32_t running_q16;
+    uint32_t last_q16; /* the last full period alone */
     uint16_t watched;
     uint16_t touched;
 
@@ -119,6 +123,8 @@ struct polx_vm {
     uint8_t action;
     uint8_t reason;
     uint8_t evidence;
+    uint8_t failures_row; /* balloon actions that failed, in a row */
+    uint16_t hold;        /* index of the hold it fills, plus 1 */
 };
 
 /** A group, without its solver node. */
@@ -131,7 +137,7 @@ struct polx_pool {
     uint32_t parent; /* solver node */
     uint32_t members;
     uint32_t used;
-    uint64_t inside; /* admit.c only */
+    uint64_t inside; /* scratch: reservations (admit.c), memory (shrink.c) */
 };
 
 struct polx_hold {
@@ -145,7 +151,7 @@ struct polx_hold {
     uint8_t used;
     uint8_t taken;
     uint8_t announced; /* its readiness has been noted */
-    uint8_t reserved_0;
+    uint8_t served;    /* in this plan; 0 between plans */
 };
 
 /** Host-wide figures of the plan being made. */
@@ -182,6 +188,8 @@ struct pol_ctx {
     uint64_t plans;
     uint64_t failures;
     uint64_t last_plan_ms;
+    uint64_t last_consumed_pages; /* by all VMs, at the last plan */
+    uint64_t hungry_until_ms;     /* guests were in distress a period ago */
     uint64_t share_rate;
     pol_trace_sink *sink;
     void *sink_user;
@@ -195,6 +203,7 @@ struct pol_ctx {
     uint32_t state;
     uint32_t observed; /* 1: the host has been observed */
     uint32_t short_noted;
+    uint32_t no_swap_in; /* the host has said it cannot */
 };
 
 /** The solver node of a slot. */
@@ -251,6 +260,21 @@ void polx_assess(struct polx_plan *plan);
 void polx_claim(struct pol_ctx *ctx, uint32_t slot);
 /** Give a group's claim to the solver. */
 void polx_pool_claim(struct pol_ctx *ctx, uint32_t node);
+/** Free memory that targets aim at; admission keeps as much. */
+static inline uint64_t polx_aim(const struct pol_ctx *ctx)
+{
+    return polx_min(ctx->levels.high + ctx->levels.margin,
+                    ctx->host.total_pages);
+}
+
+/** May this VM's pages be swapped at all? */
+bool polx_can_swap(const struct pol_ctx *ctx, const struct polx_vm *vm);
+/** Does its balloon driver count as there? */
+bool polx_driver_usable(const struct pol_ctx *ctx, const struct polx_vm *vm);
+/** Can memory be taken from it by its balloon? */
+bool polx_has_balloon(const struct pol_ctx *ctx, const struct polx_vm *vm);
+/** What counts as active of a VM for its target. */
+uint64_t polx_vm_active(const struct pol_ctx *ctx, const struct polx_vm *vm);
 /** Pages given to a VM and not taken yet. */
 uint64_t polx_promised(const struct pol_ctx *ctx, const struct polx_vm *vm);
 
@@ -265,6 +289,9 @@ uint64_t polx_evidence_age(const struct pol_ctx *ctx, const struct polx_vm *vm);
 
 /** How deep a group lies; the root is at 0. */
 uint32_t polx_group_depth(const struct pol_ctx *ctx, uint32_t node);
+/** Does a group lie within another, or is it the same? */
+bool polx_group_within(const struct pol_ctx *ctx, uint32_t node,
+                       uint32_t ancestor);
 
 /* state.c */
 
@@ -279,12 +306,12 @@ uint32_t polx_state_next(const struct polx_levels *levels, uint32_t state,
 uint64_t polx_holds_pages(const struct pol_ctx *ctx);
 /** Is any hold allowed to be served by swapping? */
 bool polx_holds_urgent(const struct pol_ctx *ctx);
-/** Size of the hold a VM is filling, or 0. */
-uint64_t polx_hold_of_vm(const struct pol_ctx *ctx, uint64_t vm);
-/** End a hold taken by this VM, if any. */
-void polx_hold_vm_gone(struct pol_ctx *ctx, uint64_t vm);
-/** End it when the VM has so much. */
-void polx_hold_filled(struct pol_ctx *ctx, uint64_t vm, uint64_t pages);
+/** How much of the hold a VM is filling it can use, or 0. */
+uint64_t polx_hold_of(const struct pol_ctx *ctx, const struct polx_vm *vm);
+/** End the hold taken by this VM, if any. */
+void polx_hold_vm_gone(struct pol_ctx *ctx, struct polx_vm *vm);
+/** End it when the VM has filled it. */
+void polx_hold_filled(struct pol_ctx *ctx, struct polx_vm *vm);
 /** End holds whose deadline has passed and say so. */
 void polx_holds_expire(struct polx_plan *plan);
 /** Work out which holds are ready and say so. */
@@ -302,6 +329,8 @@ void polx_progress(struct polx_plan *plan, struct polx_vm *vm);
 /** Note that a VM's balloon has been asked for something new. */
 void polx_progress_asked(const struct pol_ctx *ctx, struct polx_vm *vm,
                          uint64_t pages);
+/** Mark a balloon as stuck, to be tried again after a while. */
+void polx_progress_stuck(const struct pol_ctx *ctx, struct polx_vm *vm);
 /** What a balloon that has done as asked shows. */
 uint64_t polx_expected(const struct polx_vm *vm);
 /** How close to what was asked counts as there, in pages. */
@@ -319,6 +348,8 @@ struct polx_plan {
     uint32_t means;           /* enum polx_means of the state */
     uint64_t draw_pages;      /* to be moved though no memory is short */
     uint32_t draw_reason;     /* for whom */
+    bool draw_all;            /* too much for small differences to be let be */
+    bool urgent_hold;         /* a hold may be served by swapping too */
     uint64_t swap_left;       /* space for swapping out */
     uint64_t budget;          /* free memory to give out */
     uint64_t budget_distress; /* the same for guests in distress */
@@ -339,6 +370,8 @@ bool polx_can_balloon(const struct polx_plan *plan, const struct polx_vm *vm,
  *  second; at least one granule. */
 uint64_t polx_step(const struct polx_plan *plan, const struct polx_vm *vm,
                    uint32_t rate_bp);
+/** Has the VM's target stayed the same for a while? */
+bool polx_settled(const struct pol_ctx *ctx, const struct polx_vm *vm);
 /** Is a difference between target and fact too small to move yet? */
 bool polx_in_dead_band(const struct pol_ctx *ctx, const struct polx_vm *vm,
                        uint64_t pages);
@@ -352,11 +385,15 @@ void polx_grow_all(struct polx_plan *plan);
 /** What VMs below target will want in this plan and the next. */
 uint64_t polx_grow_wanted(const struct polx_plan *plan);
 
-/** Is this guest short of memory? */
+/** Does a VM touch at least a quarter of what it has in a period? */
+bool polx_is_busy(const struct pol_ctx *ctx, const struct polx_vm *vm);
+
+/** Is this guest short of memory? One that touches little of what it has is
+ *  not, whatever it says: a balloon that moves makes idle guests stall too. */
 static inline bool polx_in_distress(const struct pol_ctx *ctx,
                                     const struct polx_vm *vm)
 {
-    return ctx->host.now_ms < vm->distress_until_ms;
+    return ctx->host.now_ms < vm->distress_until_ms && polx_is_busy(ctx, vm);
 }
 
 static inline uint32_t polx_slot_of(const struct pol_ctx *ctx,

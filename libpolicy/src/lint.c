@@ -51,12 +51,6 @@ static void add(struct list *list, uint64_t vm, uint32_t kind, uint64_t figure,
     f->bound_pages = bound;
 }
 
-static bool can_swap(const struct pol_ctx *ctx, const struct polx_vm *vm)
-{
-    return (ctx->host.caps & POL_CAP_SWAP) != 0 &&
-           (vm->flags & POL_VM_NO_SWAP) == 0;
-}
-
 static bool can_balloon(const struct polx_vm *vm)
 {
     return (vm->flags & POL_VM_NO_BALLOON) == 0 &&
@@ -94,7 +88,8 @@ static void look_at_vm(const struct pol_ctx *ctx, const struct polx_vm *vm,
     }
     if (!can_balloon(vm)) {
         add(list, vm->id,
-            can_swap(ctx, vm) ? POL_LINT_NO_BALLOON : POL_LINT_NO_MEANS, 0, 0);
+            polx_can_swap(ctx, vm) ? POL_LINT_NO_BALLOON : POL_LINT_NO_MEANS, 0,
+            0);
     }
     look_at_use(vm, list);
 }

@@ -4,6 +4,9 @@
 #include "internal.h"
 #include "record.h"
 
+/* No sum of times can overflow. */
+#define MAX_NOW_MS (UINT64_C(1) << 62)
+
 int pol_observe_host(struct pol_ctx *ctx, const struct pol_host_obs *obs)
 {
     if (obs->size != sizeof(*obs)) {
@@ -13,7 +16,8 @@ int pol_observe_host(struct pol_ctx *ctx, const struct pol_host_obs *obs)
         obs->free_pages > obs->total_pages ||
         obs->swap_total_pages > POL_MAX_PAGES ||
         obs->swap_free_pages > obs->swap_total_pages ||
-        (obs->caps & ~POL_CAPS_ALL) != 0 || obs->reserved_0 != 0) {
+        obs->now_ms > MAX_NOW_MS || (obs->caps & ~POL_CAPS_ALL) != 0 ||
+        obs->reserved_0 != 0) {
         return POL_ERR_RANGE;
     }
     if (ctx->observed && obs->now_ms < ctx->host.now_ms) {
@@ -64,8 +68,9 @@ static void forget_guest(struct polx_vm *vm)
     vm->offset_pages = 0;
     vm->backoff_ms = 0;
     vm->distress_until_ms = 0;
+    vm->swapping_until_ms = 0;
     vm->granted_more_pages = 0;
-    vm->slow_q16 = vm->fast_q16 = vm->running_q16 = 0;
+    vm->slow_q16 = vm->fast_q16 = vm->running_q16 = vm->last_q16 = 0;
     vm->floor_pages = 0;
 }
 
@@ -86,12 +91,16 @@ static void take_lifecycle(const struct pol_ctx *ctx, struct polx_vm *vm,
         vm->lifecycle_ms = ctx->host.now_ms;
     }
     if (o->driver == POL_DRIVER_ABSENT || o->driver == POL_DRIVER_BOOTING) {
-        /* What was asked of the driver before is asked of nobody now. */
+        /* What was asked of the driver before is asked of nobody now. That it
+         * was stuck is not forgotten: guests may say what they like. */
         vm->bits &=
-            ~(uint32_t)(POLX_VM_PROVEN | POLX_VM_STUCK | POLX_VM_RETRYING |
-                        POLX_VM_ASKED | POLX_VM_ADOPTED | POLX_VM_MOVED);
+            ~(uint32_t)(POLX_VM_PROVEN | POLX_VM_RETRYING | POLX_VM_ASKED |
+                        POLX_VM_ADOPTED | POLX_VM_MOVED);
         vm->offset_pages = 0;
-        vm->backoff_ms = 0;
+        if (vm->lifecycle == POL_LIFE_RUNNING &&
+            vm->driver == POL_DRIVER_PRESENT) {
+            vm->driver_from_ms = ctx->host.now_ms + ctx->config.stuck_ms;
+        }
     }
     vm->lifecycle = o->lifecycle;
     vm->driver = o->driver;
@@ -102,14 +111,18 @@ static void take_lifecycle(const struct pol_ctx *ctx, struct polx_vm *vm,
 static void take_target(struct polx_vm *vm, uint64_t seen)
 {
     uint64_t unit = UINT64_C(1) << vm->granule_shift;
-    uint64_t d = seen > vm->asked_pages ? seen - vm->asked_pages
-                                        : vm->asked_pages - seen;
+    uint64_t d;
+
+    /* A record may count more than the VM's memory, such as video memory. */
+    seen = polx_min(seen, vm->size_pages);
+    d = seen > vm->asked_pages ? seen - vm->asked_pages
+                               : vm->asked_pages - seen;
 
     if ((vm->bits & (POLX_VM_ASKED | POLX_VM_ADOPTED)) == 0) {
-        vm->asked_pages = polx_min(seen, vm->size_pages);
+        vm->asked_pages = seen;
         vm->bits |= POLX_VM_ADOPTED;
     } else if (d >= unit) {
-        vm->asked_pages = polx_min(seen, vm->size_pages);
+        vm->asked_pages = seen;
         vm->bits |= POLX_VM_FOREIGN;
     }
 }
@@ -187,8 +200,8 @@ static bool guest_sane(const struct polx_vm *vm, const struct pol_vm_obs *o)
 /*
  * Rate of a guest's counter since the last report, per second. 0 when there
  * is no earlier value, when the counter has gone back (a reboot, a wrap), or
- * when it runs faster than the VM could touch all its memory in a
- * millisecond: a jump like that is no rate.
+ * when it says that half of the VM's memory and more goes through in a
+ * second: a jump like that is no rate, or not one of pages.
  */
 static uint64_t rate_of(uint64_t now, uint64_t before, uint64_t ms,
                         uint64_t size)
@@ -199,7 +212,7 @@ static uint64_t rate_of(uint64_t now, uint64_t before, uint64_t ms,
         return 0;
     }
     d = now - before;
-    if (d / ms > size || d > (UINT64_C(1) << 53)) {
+    if (d > (UINT64_C(1) << 53) || d * 1000u / ms > size / 2) {
         return 0;
     }
     return d * 1000u / ms;
@@ -221,6 +234,9 @@ static void take_counters(struct pol_ctx *ctx, struct polx_vm *vm,
         if ((vm->bits & POLX_VM_HAS_SWAP_IN) != 0 && c->distress_swap_in != 0) {
             distress |= rate_of(o->guest_swap_in_pages, vm->swap_in_counter, ms,
                                 vm->size_pages) >= c->distress_swap_in;
+            if (distress) {
+                vm->swapping_until_ms = ctx->host.now_ms + c->distress_ms;
+            }
         }
         vm->swap_in_counter = o->guest_swap_in_pages;
         vm->bits |= POLX_VM_HAS_SWAP_IN;
@@ -309,7 +325,7 @@ int pol_observe_vm(struct pol_ctx *ctx, uint64_t id,
     take_lifecycle(ctx, vm, obs);
     take_measured(ctx, vm, obs);
     take_guest(ctx, vm, obs);
-    polx_hold_filled(ctx, id, vm->consumed_pages);
+    polx_hold_filled(ctx, vm);
     polx_trace_vm_obs(ctx, id, obs);
     return POL_OK;
 }

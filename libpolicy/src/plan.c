@@ -77,15 +77,15 @@ bool polx_can_balloon(const struct polx_plan *plan, const struct polx_vm *vm,
         *reason = POL_WHY_FOREIGN;
     } else if ((vm->flags & POL_VM_NO_BALLOON) != 0) {
         *reason = POL_WHY_FORBIDDEN;
-    } else if (vm->driver != POL_DRIVER_PRESENT &&
-               vm->driver != POL_DRIVER_UNKNOWN) {
+    } else if (!polx_driver_usable(plan->ctx, vm)) {
         *reason = POL_WHY_NO_DRIVER;
     } else if ((vm->bits & POLX_VM_STUCK) != 0) {
         *reason = POL_WHY_STUCK;
     } else if ((vm->bits & POLX_VM_BLOCKED) != 0) {
         *reason = POL_WHY_LOW_MEMORY;
     } else if (plan->ctx->config.thresholds.hard_stops_balloon != 0 &&
-               plan->ctx->state >= POL_STATE_HARD) {
+               plan->ctx->state >= POL_STATE_HARD &&
+               polx_can_swap(plan->ctx, vm) && plan->swap_left > 0) {
         *reason = POL_WHY_URGENT;
     } else {
         return true;
@@ -105,11 +105,16 @@ uint64_t polx_step(const struct polx_plan *plan, const struct polx_vm *vm,
     return polx_max(step, unit);
 }
 
+bool polx_settled(const struct pol_ctx *ctx, const struct polx_vm *vm)
+{
+    return polx_age(ctx, vm->target_ms) >=
+           SETTLED_PERIODS * (uint64_t)ctx->config.sample_period_ms;
+}
+
 bool polx_in_dead_band(const struct pol_ctx *ctx, const struct polx_vm *vm,
                        uint64_t pages)
 {
-    return polx_age(ctx, vm->target_ms) <
-               SETTLED_PERIODS * (uint64_t)ctx->config.sample_period_ms &&
+    return !polx_settled(ctx, vm) &&
            pages < polx_bp(vm->size_pages, ctx->config.dead_band_bp);
 }
 
@@ -130,7 +135,11 @@ static void note_settled(struct polx_plan *plan)
         if (polx_vm_used(vm)) {
             uint64_t t = polx_vm_target(ctx, vm);
 
-            if (t != vm->last_target_pages) {
+            /* Figures of a living host always differ by a little. */
+            uint64_t d = t > vm->last_target_pages ? t - vm->last_target_pages
+                                                   : vm->last_target_pages - t;
+
+            if (d > vm->size_pages >> 10) {
                 vm->target_ms = ctx->host.now_ms;
                 vm->last_target_pages = t;
             }
@@ -197,15 +206,21 @@ static void draw(struct polx_plan *plan)
     struct pol_ctx *ctx = plan->ctx;
     const struct polx_totals *t = &ctx->totals;
     uint64_t keep = t->aim_pages + t->held_pages;
+    uint64_t held = polx_min(t->held_pages, polx_sat_sub(keep, t->free_pages));
     uint64_t wanted = polx_grow_wanted(plan);
     /* Growth is given only above what is kept: what free memory lacks of that
      * must come first, or the VM would wait for ever. */
     uint64_t lacking =
-        wanted == 0 ? 0 : polx_sat_sub(wanted + keep, t->free_pages);
-    uint64_t held = polx_min(t->held_pages, polx_sat_sub(keep, t->free_pages));
+        wanted == 0
+            ? 0
+            : polx_sat_sub(polx_sat_sub(wanted + keep, t->free_pages), held);
 
     plan->draw_pages = polx_plus(lacking, held);
     plan->draw_reason = held > lacking ? POL_WHY_HOLD : POL_WHY_REBALANCE;
+    plan->urgent_hold = held > 0 && polx_holds_urgent(ctx);
+    /* Differences that are small for each VM may be large for all of them. */
+    plan->draw_all =
+        held > 0 || (wanted > 0 && ctx->host.now_ms < ctx->hungry_until_ms);
 }
 
 /*

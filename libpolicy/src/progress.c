@@ -46,8 +46,12 @@ static void arrived(const struct pol_ctx *ctx, struct polx_vm *vm)
 {
     vm->progress_ms = ctx->host.now_ms;
     vm->progress_pages = vm->actual_pages;
-    vm->backoff_ms = 0;
-    vm->bits &= ~(uint32_t)(POLX_VM_STUCK | POLX_VM_RETRYING | POLX_VM_MOVED);
+    /* Being where one was asked to stay is no proof of being able to move. */
+    if ((vm->bits & POLX_VM_MOVED) != 0) {
+        vm->backoff_ms = 0;
+        vm->bits &=
+            ~(uint32_t)(POLX_VM_STUCK | POLX_VM_RETRYING | POLX_VM_MOVED);
+    }
 }
 
 /* A balloon that went most of the way and then stays where it is has an
@@ -72,18 +76,17 @@ static void moved(const struct pol_ctx *ctx, struct polx_vm *vm)
     vm->bits |= POLX_VM_PROVEN | POLX_VM_MOVED;
 }
 
-static void stuck(struct polx_plan *plan, struct polx_vm *vm)
+void polx_progress_stuck(const struct pol_ctx *ctx, struct polx_vm *vm)
 {
-    const struct pol_config *c = &plan->ctx->config;
+    const struct pol_config *c = &ctx->config;
 
     vm->backoff_ms = vm->backoff_ms == 0
                          ? c->retry_ms
                          : (uint32_t)polx_min((uint64_t)vm->backoff_ms * 2u,
                                               c->retry_max_ms);
-    vm->retry_at_ms = plan->ctx->host.now_ms + vm->backoff_ms;
+    vm->retry_at_ms = ctx->host.now_ms + vm->backoff_ms;
     vm->bits |= POLX_VM_STUCK;
     vm->bits &= ~(uint32_t)POLX_VM_RETRYING;
-    polx_emit(plan, vm->id, POL_ACT_NOTE, vm->actual_pages, POL_WHY_STUCK);
 }
 
 /* A stuck balloon may be tried again: it is not stuck until shown so. */
@@ -106,7 +109,7 @@ void polx_progress(struct polx_plan *plan, struct polx_vm *vm)
     uint64_t gap = gap_of(vm);
 
     if ((vm->bits & POLX_VM_ASKED) == 0 || vm->lifecycle != POL_LIFE_RUNNING ||
-        vm->driver == POL_DRIVER_ABSENT || vm->driver == POL_DRIVER_BOOTING ||
+        !polx_driver_usable(ctx, vm) ||
         (vm->bits & (POLX_VM_BLOCKED | POLX_VM_FOREIGN)) != 0) {
         vm->progress_ms = ctx->host.now_ms;
         return;
@@ -121,6 +124,7 @@ void polx_progress(struct polx_plan *plan, struct polx_vm *vm)
             vm->bits |= POLX_VM_PROVEN;
         }
         arrived(ctx, vm);
+        retry(plan, vm);
     } else if (distance(vm->progress_pages, polx_expected(vm)) >= gap + step) {
         moved(ctx, vm);
     } else if ((vm->bits & POLX_VM_STUCK) != 0) {
@@ -129,7 +133,9 @@ void polx_progress(struct polx_plan *plan, struct polx_vm *vm)
         if (learn_offset(vm)) {
             arrived(ctx, vm);
         } else {
-            stuck(plan, vm);
+            polx_progress_stuck(ctx, vm);
+            polx_emit(plan, vm->id, POL_ACT_NOTE, vm->actual_pages,
+                      POL_WHY_STUCK);
         }
     }
 }

@@ -21,7 +21,7 @@ void pol_share_config_init(struct pol_share_config *config, uint32_t max_vms,
     memset(config, 0, sizeof(*config));
     config->size = sizeof(*config);
     config->max_vms = max_vms;
-    config->max_entries = n;
+    config->max_entries = n / 2 > 2 ? n / 2 : 2;
     config->max_pages = n;
     config->order = POL_SHARE_RANDOM;
     config->run_pages = 256;

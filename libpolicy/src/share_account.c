@@ -30,7 +30,7 @@ static uint64_t add_parts(struct pol_share *t)
 void pol_share_account(struct pol_share *t)
 {
     struct polx_share_vm *last = NULL;
-    uint64_t sum, carry = 0;
+    uint64_t sum, carry = PAGE_UNITS / 2; /* to the nearest page */
     uint32_t slot;
 
     if (t->accounted) {
@@ -51,6 +51,6 @@ void pol_share_account(struct pol_share *t)
         t->vms[slot].consumed_pages = carry / PAGE_UNITS;
         carry %= PAGE_UNITS;
     }
-    POLX_ASSERT(carry == 0);
+    POLX_ASSERT(carry == PAGE_UNITS / 2);
     t->accounted = true;
 }

@@ -4,6 +4,7 @@
  * What the files of page sharing have in common.
  *
  *   share.c          making a table, its VMs, its figures
+ *   share_move.c     moving a table
  *   share_table.c    entries by hash, pages by VM and number
  *   share_scan.c     what to do with a page
  *   share_turn.c     which page is next
@@ -56,7 +57,7 @@ struct polx_share_vm {
     uint32_t used;
     uint32_t reserved_0;
 };
-_Static_assert(sizeof(struct polx_share_vm) == 88, "96 bytes per VM");
+_Static_assert(sizeof(struct polx_share_vm) == 88, "100 bytes per VM");
 
 struct pol_share {
     struct pol_share_config config;
@@ -145,6 +146,8 @@ struct polx_entry *polx_entry_find(const struct pol_share *t, uint64_t hash,
 /** A new hint; evicts an old one when it must. NULL: no room. */
 struct polx_entry *polx_entry_add(struct pol_share *t, uint64_t hash,
                                   uint32_t domain, uint64_t key);
+/** Entries, from another table of no more of them. */
+void polx_entries_copy(struct pol_share *t, const struct pol_share *from);
 void polx_entry_drop(struct pol_share *t, struct polx_entry *e);
 /** Let a hint stand for another page of the same content. */
 void polx_hint_move(struct pol_share *t, struct polx_entry *e, uint64_t key);
@@ -156,6 +159,9 @@ struct polx_entry *polx_page_find(const struct pol_share *t, uint64_t key);
 /** Put a page, which is on no frame, on one. There must be room. */
 void polx_page_add(struct pol_share *t, uint64_t key, struct polx_entry *e);
 void polx_page_remove(struct pol_share *t, uint64_t key);
+
+/** Pages, from another table whose entries have been copied. */
+void polx_pages_copy(struct pol_share *t, const struct pol_share *from);
 
 static inline uint64_t polx_page_room(const struct pol_share *t)
 {

@@ -126,6 +126,26 @@ void polx_hint_move(struct pol_share *t, struct polx_entry *e, uint64_t key)
     hint_count(t, key, 1);
 }
 
+void polx_entries_copy(struct pol_share *t, const struct pol_share *from)
+{
+    uint32_t i;
+
+    t->fresh = from->fresh;
+    t->free_entry = from->free_entry;
+    t->hand = from->hand;
+    for (i = 0; i < from->fresh; i++) {
+        struct polx_entry *e = &t->entries[i];
+        uint32_t *head;
+
+        *e = from->entries[i];
+        if (e->pages != POLX_SHARE_UNUSED) {
+            head = bucket(t, polx_get64(e->hash), e->domain);
+            e->chain = *head;
+            *head = i + 1u;
+        }
+    }
+}
+
 /* ---- Pages ------------------------------------------------------------- */
 
 static uint64_t home(const struct pol_share *t, uint64_t key)
@@ -198,4 +218,20 @@ void polx_page_remove(struct pol_share *t, uint64_t key)
         }
     }
     t->page_entry[hole] = POLX_SHARE_NONE;
+}
+
+void polx_pages_copy(struct pol_share *t, const struct pol_share *from)
+{
+    uint64_t i;
+
+    for (i = 0; i < from->page_slots; i++) {
+        uint64_t key = from->page_key[i];
+
+        if (from->page_entry[i] != POLX_SHARE_NONE) {
+            uint64_t at = page_slot(t, key);
+
+            t->page_key[at] = key;
+            t->page_entry[at] = from->page_entry[i];
+        }
+    }
 }

@@ -49,6 +49,40 @@ static struct above add_up(struct polx_plan *plan)
     return sum;
 }
 
+/* Memory of all members, up through the groups, in their field `inside`. */
+static void add_up_groups(struct pol_ctx *ctx)
+{
+    uint32_t node, slot;
+
+    for (node = 0; node <= ctx->config.max_groups; node++) {
+        ctx->groups[node].inside = 0;
+    }
+    for (slot = 0; slot < ctx->vm_high && ctx->group_count > 0; slot++) {
+        const struct polx_vm *vm = &ctx->vms[slot];
+
+        for (node = polx_vm_used(vm) ? vm->group : 0; node != 0;
+             node = ctx->groups[node].parent) {
+            ctx->groups[node].inside =
+                polx_plus(ctx->groups[node].inside, vm->consumed_pages);
+        }
+    }
+}
+
+/* What a VM has above its own limit; all of its excess where a group above it
+ * has more than that group's limit. */
+static uint64_t over_limits(const struct pol_ctx *ctx, const struct polx_vm *vm,
+                            uint64_t excess)
+{
+    uint32_t node;
+
+    for (node = vm->group; node != 0; node = ctx->groups[node].parent) {
+        if (ctx->groups[node].inside > ctx->groups[node].limit_pages) {
+            return excess;
+        }
+    }
+    return polx_sat_sub(vm->consumed_pages, vm->limit_pages);
+}
+
 /* How much to take from a VM; 0 pages and a reason when nothing. */
 static struct take what_to_take(const struct polx_plan *plan,
                                 const struct polx_vm *vm,
@@ -56,7 +90,7 @@ static struct take what_to_take(const struct polx_plan *plan,
 {
     const struct pol_ctx *ctx = plan->ctx;
     uint64_t excess = excess_of(ctx, vm);
-    uint64_t over = polx_sat_sub(vm->consumed_pages, vm->limit_pages);
+    uint64_t over = over_limits(ctx, vm, excess);
     struct take t = { 0, 0, POL_WHY_AT_TARGET, false };
 
     if (excess == 0) {
@@ -67,13 +101,16 @@ static struct take what_to_take(const struct polx_plan *plan,
         t.now_pages = portion(excess, sum->urgent, sum->excess);
         t.reason = POL_WHY_OVER_TARGET;
         t.may_swap = (plan->means & POLX_MEANS_SWAP_INSTEAD) != 0;
-    } else if (plan->draw_pages > 0 && polx_in_dead_band(ctx, vm, excess)) {
+    } else if (plan->draw_pages > 0 && polx_in_distress(ctx, vm)) {
+        t.reason = POL_WHY_DISTRESS;
+    } else if (plan->draw_pages > 0 && !plan->draw_all &&
+               polx_in_dead_band(ctx, vm, excess)) {
         t.reason = POL_WHY_SMALL_CHANGE;
     } else if (plan->draw_pages > 0) {
         t.pages = portion(excess, polx_min(plan->draw_pages, sum->excess),
                           sum->excess);
         t.reason = plan->draw_reason;
-        t.may_swap = t.reason == POL_WHY_HOLD && polx_holds_urgent(ctx);
+        t.may_swap = plan->urgent_hold;
     } else {
         t.reason = POL_WHY_PLENTY;
     }
@@ -83,14 +120,6 @@ static struct take what_to_take(const struct polx_plan *plan,
         t.may_swap = true;
     }
     return t;
-}
-
-static bool can_swap(const struct polx_plan *plan, const struct polx_vm *vm)
-{
-    return (plan->ctx->host.caps & POL_CAP_SWAP) != 0 &&
-           (vm->flags & POL_VM_NO_SWAP) == 0 &&
-           (vm->lifecycle == POL_LIFE_RUNNING ||
-            vm->lifecycle == POL_LIFE_REBOOTING);
 }
 
 /* The least a balloon may leave the guest, and what keeps it from less. */
@@ -106,7 +135,7 @@ static uint64_t balloon_floor(const struct polx_plan *plan,
      * would only let it thrash or kill. But where nothing else is left, its
      * word does not weigh more than everybody else's memory. */
     if (vm->floor_pages > floor &&
-        (ctx->state < POL_STATE_HARD || can_swap(plan, vm))) {
+        (ctx->state < POL_STATE_HARD || polx_can_swap(ctx, vm))) {
         floor = vm->floor_pages;
         *why = POL_WHY_GUEST_FLOOR;
     }
@@ -147,9 +176,6 @@ static uint64_t balloon(struct polx_plan *plan, struct polx_vm *vm,
         polx_min(vm->granted_pages + vm->swapped_pages, vm->actual_pages);
     uint64_t least, want, left;
 
-    if (!polx_can_balloon(plan, vm, why)) {
-        return t->pages;
-    }
     least = balloon_floor(plan, vm, why);
     left = polx_sat_sub(t->pages, polx_sat_sub(backed, least));
     want = polx_sat_sub(backed, polx_min(t->pages, step_for(plan, vm)));
@@ -170,25 +196,27 @@ static uint64_t balloon(struct polx_plan *plan, struct polx_vm *vm,
     return left;
 }
 
-static void swap(struct polx_plan *plan, struct polx_vm *vm, uint64_t pages,
-                 uint32_t why)
+/* @return how many pages are to be swapped */
+static uint64_t swap(struct polx_plan *plan, struct polx_vm *vm, uint64_t pages,
+                     uint32_t why)
 {
     uint64_t step = polx_step(plan, vm, plan->ctx->config.swap_step_bp);
 
-    if (!can_swap(plan, vm)) {
+    if (!polx_can_swap(plan->ctx, vm)) {
         polx_because(vm, (vm->flags & POL_VM_NO_SWAP) != 0
                              ? POL_WHY_FORBIDDEN
                              : POL_WHY_UNSUPPORTED);
-        return;
+        return 0;
     }
     pages = polx_min(polx_min(pages, step), plan->swap_left);
     pages = polx_min(pages, vm->granted_pages);
     if (pages == 0) {
         polx_because(vm, POL_WHY_UNSUPPORTED);
-        return;
+        return 0;
     }
     plan->swap_left -= pages;
     polx_decide(plan, vm, POL_ACT_SWAP_OUT, pages, why);
+    return pages;
 }
 
 /* Blocking a VM that is above its target stops it from taking more while
@@ -197,7 +225,10 @@ static void swap(struct polx_plan *plan, struct polx_vm *vm, uint64_t pages,
 static void block(struct polx_plan *plan, struct polx_vm *vm, uint64_t excess)
 {
     struct pol_ctx *ctx = plan->ctx;
-    bool allowed = (ctx->host.caps & POL_CAP_BLOCK) != 0 &&
+    /* A guest whose balloon is all there is must run to inflate it. */
+    bool useful = (polx_can_swap(ctx, vm) && plan->swap_left > 0) ||
+                  !polx_has_balloon(ctx, vm);
+    bool allowed = useful && (ctx->host.caps & POL_CAP_BLOCK) != 0 &&
                    (vm->flags & POL_VM_NO_BLOCK) == 0 &&
                    vm->lifecycle == POL_LIFE_RUNNING &&
                    (vm->bits & POLX_VM_BLOCK_BARRED) == 0;
@@ -240,6 +271,18 @@ static void unblock(struct polx_plan *plan, struct polx_vm *vm, uint64_t excess)
     }
 }
 
+static void without_balloon(struct polx_plan *plan, struct polx_vm *vm,
+                            const struct take *t, uint32_t why)
+{
+    if (t->may_swap) {
+        (void)swap(plan, vm, t->pages, why);
+    } else if (t->now_pages > 0) {
+        (void)swap(plan, vm, t->now_pages, POL_WHY_URGENT);
+    } else {
+        polx_because(vm, why);
+    }
+}
+
 static void shrink(struct polx_plan *plan, struct polx_vm *vm,
                    const struct above *sum)
 {
@@ -251,11 +294,20 @@ static void shrink(struct polx_plan *plan, struct polx_vm *vm,
         polx_because(vm, t.reason);
         return;
     }
+    if (!polx_can_balloon(plan, vm, &why)) {
+        without_balloon(plan, vm, &t, why);
+        return;
+    }
+    /* What is swapped now the balloon need not take as well. */
+    if (t.now_pages > 0) {
+        uint64_t swapped = swap(plan, vm, t.now_pages, POL_WHY_URGENT);
+
+        t.pages -= polx_min(swapped, t.pages);
+        t.may_swap = t.may_swap && swapped == 0;
+    }
     left = balloon(plan, vm, &t, &why);
-    if (left > t.now_pages && t.may_swap) {
-        swap(plan, vm, left, why);
-    } else if (t.now_pages > 0) {
-        swap(plan, vm, t.now_pages, POL_WHY_URGENT);
+    if (left > 0 && t.may_swap) {
+        (void)swap(plan, vm, left, why);
     } else if (left > 0) {
         polx_because(vm, why);
     }
@@ -293,6 +345,8 @@ void polx_shrink_all(struct polx_plan *plan)
     struct above sum = add_up(plan);
     uint32_t slot;
 
+    add_up_groups(ctx);
+
     for (slot = 0; slot < ctx->vm_high; slot++) {
         struct polx_vm *vm = &ctx->vms[slot];
 
@@ -302,9 +356,7 @@ void polx_shrink_all(struct polx_plan *plan)
         if ((vm->bits & POLX_VM_FIXED) != 0) {
             uint32_t why = POL_WHY_UNSUPPORTED;
 
-            if (polx_can_balloon(plan, vm, &why)) {
-                why = POL_WHY_UNSUPPORTED;
-            }
+            (void)polx_can_balloon(plan, vm, &why);
             polx_because(vm, why);
         } else {
             shrink(plan, vm, &sum);

@@ -80,13 +80,16 @@ int pol_vm_target(struct pol_ctx *ctx, uint64_t id, uint64_t *pages)
     if (slot == POLX_NONE) {
         return POL_ERR_NOTFOUND;
     }
-    if (!ctx->observed) {
+    if (ctx->plans == 0) {
         return POL_ERR_INVALID;
     }
     polx_solver_refresh(&ctx->solver);
     *pages = polx_solver_peek(&ctx->solver, polx_node(ctx, slot));
     return POL_OK;
 }
+
+/* So many failed balloon actions in a row make a balloon stuck. */
+#define FAILURES_STUCK 3u
 
 static void count_failure(struct pol_ctx *ctx, struct polx_vm *vm)
 {
@@ -96,16 +99,34 @@ static void count_failure(struct pol_ctx *ctx, struct polx_vm *vm)
     }
 }
 
+/* A balloon that cannot even be asked is as good as stuck. */
+static void balloon_failed(const struct pol_ctx *ctx, struct polx_vm *vm,
+                           int error)
+{
+    if (error == POL_ERR_UNSUPPORTED) {
+        return;
+    }
+    vm->failures_row += vm->failures_row < UINT8_MAX;
+    if (vm->failures_row >= FAILURES_STUCK) {
+        polx_progress_stuck(ctx, vm);
+        vm->failures_row = 0;
+    }
+}
+
 /* Undo what the plan took for done. */
 static void not_done(struct pol_ctx *ctx, struct polx_vm *vm,
-                     const struct pol_action *action)
+                     const struct pol_action *action, int error)
 {
     if (vm == NULL) {
         ctx->share_rate = 0;
         return;
     }
+    if (action->kind == POL_ACT_SWAP_IN && error == POL_ERR_UNSUPPORTED) {
+        ctx->no_swap_in = 1;
+    }
     switch (action->kind) {
     case POL_ACT_BALLOON:
+        balloon_failed(ctx, vm, error);
         /* Nothing was asked: what the VM has is what it may keep. */
         vm->asked_pages = vm->actual_pages;
         vm->bits &= ~(uint32_t)(POLX_VM_ASKED | POLX_VM_ADOPTED);
@@ -148,9 +169,10 @@ int pol_report(struct pol_ctx *ctx, const struct pol_action *action,
         if (error != POL_ERR_UNSUPPORTED) {
             count_failure(ctx, vm);
         }
-        not_done(ctx, vm, action);
+        not_done(ctx, vm, action, error);
     } else if (action->kind == POL_ACT_BALLOON) {
         vm->asked_pages = polx_min(done_pages, vm->size_pages);
+        vm->failures_row = 0;
     }
     polx_trace_report(ctx, action, done_pages, error);
     return POL_OK;

@@ -229,7 +229,7 @@ int pol_vm_remove(struct pol_ctx *ctx, uint64_t id)
         return POL_ERR_NOTFOUND;
     }
     vm = &ctx->vms[slot];
-    polx_hold_vm_gone(ctx, id);
+    polx_hold_vm_gone(ctx, vm);
     polx_idmap_remove(&ctx->vm_ids, slot);
     polx_solver_detach(&ctx->solver, polx_node(ctx, slot));
     ctx->groups[vm->group].members--;

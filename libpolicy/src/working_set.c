@@ -37,8 +37,59 @@ static uint32_t touched_q16(const struct polx_vm *vm)
     return vm->watched == 0 ? 0 : vm->touched * ONE_Q16 / vm->watched;
 }
 
-static void close_period(const struct pol_config *config, struct polx_vm *vm)
+/*
+ * The slow average keeps a VM's memory from being taken at its first quiet
+ * period. While guests are in distress, that caution costs more than it
+ * saves, and declines are believed as fast as growth.
+ */
+static uint32_t slow_gain(const struct pol_ctx *ctx)
 {
+    return ctx->host.now_ms < ctx->hungry_until_ms ? ctx->config.fast_gain_bp
+                                                   : ctx->config.slow_gain_bp;
+}
+
+/* Part of the VM's size, in pages, rounded down. */
+static uint64_t part_of(const struct polx_vm *vm, uint32_t q16)
+{
+    return (vm->size_pages >> 16) * q16 +
+           (((vm->size_pages & 0xffffu) * q16) >> 16);
+}
+
+/*
+ * Judged by what was touched lately, not by averages: by the running period as
+ * soon as a quarter of it has passed, extrapolated to the whole.
+ */
+bool polx_is_busy(const struct pol_ctx *ctx, const struct polx_vm *vm)
+{
+    uint64_t span = ctx->config.sample_period_ms;
+    uint64_t past = polx_age(ctx, vm->period_host_ms);
+    uint64_t q = touched_q16(vm);
+
+    if ((vm->bits & POLX_VM_SAMPLED) == 0) {
+        return vm->active_pages >= vm->consumed_pages / 4;
+    }
+    if (past < span / 4) {
+        q = q > vm->last_q16 ? q : vm->last_q16;
+    } else if (past < span) {
+        q = polx_min(q * span / past, ONE_Q16);
+    }
+    return part_of(vm, (uint32_t)q) >= vm->consumed_pages / 4;
+}
+
+/*
+ * A guest in distress waits for its disk and touches less the worse it is off:
+ * such a period shows no decline, unless next to nothing was touched.
+ */
+static bool shows_decline(const struct pol_ctx *ctx, const struct polx_vm *vm,
+                          uint32_t x)
+{
+    return !polx_in_distress(ctx, vm) ||
+           part_of(vm, x) < vm->consumed_pages / 4;
+}
+
+static void close_period(const struct pol_ctx *ctx, struct polx_vm *vm)
+{
+    const struct pol_config *config = &ctx->config;
     uint32_t x = touched_q16(vm);
 
     if ((vm->bits & POLX_VM_REPORTED) == 0) {
@@ -47,10 +98,13 @@ static void close_period(const struct pol_config *config, struct polx_vm *vm)
     if ((vm->bits & POLX_VM_SAMPLED) == 0) {
         vm->slow_q16 = x;
         vm->fast_q16 = x;
-    } else {
-        vm->slow_q16 = towards(vm->slow_q16, x, config->slow_gain_bp);
+    } else if (x > vm->fast_q16 || shows_decline(ctx, vm, x)) {
+        vm->slow_q16 =
+            towards(vm->slow_q16, x,
+                    x > vm->slow_q16 ? config->slow_gain_bp : slow_gain(ctx));
         vm->fast_q16 = towards(vm->fast_q16, x, config->fast_gain_bp);
     }
+    vm->last_q16 = x;
     vm->running_q16 = vm->fast_q16;
     vm->bits |= POLX_VM_SAMPLED;
 }
@@ -65,6 +119,7 @@ int pol_ws_due(const struct pol_ctx *ctx, uint64_t id, uint64_t vm_time_ms)
     }
     vm = &ctx->vms[slot];
     return (vm->bits & POLX_VM_SAMPLING) == 0 ||
+           vm_time_ms < vm->period_start_ms ||
            polx_sat_sub(vm_time_ms, vm->period_start_ms) >=
                ctx->config.sample_period_ms;
 }
@@ -84,14 +139,14 @@ int pol_ws_begin(struct pol_ctx *ctx, uint64_t id, uint64_t vm_time_ms,
         return POL_ERR_BUFFER;
     }
     vm = &ctx->vms[slot];
-    if ((vm->bits & POLX_VM_SAMPLING) != 0) {
-        if (vm_time_ms < vm->period_start_ms) {
-            return POL_ERR_CLOCK;
-        }
-        close_period(&ctx->config, vm);
+    /* A VM whose time has begun anew is another guest: that period is void. */
+    if ((vm->bits & POLX_VM_SAMPLING) != 0 &&
+        vm_time_ms >= vm->period_start_ms) {
+        close_period(ctx, vm);
     }
     vm->period++;
     vm->period_start_ms = vm_time_ms;
+    vm->period_host_ms = ctx->host.now_ms;
     vm->watched = (uint16_t)count;
     vm->touched = 0;
     vm->bits |= POLX_VM_SAMPLING;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # The command line of policyctl: results, exit status, one line per error.
-# Usage: cli_test.sh simulate|errors|trace|tax POLICYCTL EDIT-TRACE WORK-FOLDER
+# Usage: cli_test.sh simulate|errors|trace|tax|compare POLICYCTL EDIT-TRACE WORK-FOLDER
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -242,6 +242,70 @@ test_tax()
     else
         bad "roles changed: it does not move back"
     fi
+}
+
+# The lost_ms of a policy in a comparison.
+lost()
+{
+    sed -n '/"policy": *"'"$2"'"/,/"lost_ms"/s/^ *"lost_ms": *\([0-9]*\),*$/\1/p' "$1"
+}
+
+# libpolicy has lost less time than each of these.
+loses_less()
+{
+    file=$1
+    shift
+    own=$(lost "$file" libpolicy)
+    for other in "$@"; do
+        theirs=$(lost "$file" "$other")
+        if [ "$own" -lt "$theirs" ]; then
+            ok "  libpolicy lost $own ms, $other $theirs ms"
+        else
+            bad "  libpolicy lost $own ms, $other $theirs ms"
+        fi
+    done
+}
+
+test_compare()
+{
+    folder=$scenarios/compare
+    busy=$folder/idle-against-busy.yaml
+    status 0 "table" "$policyctl" compare "$busy" --until 2m
+    says out '^idle against busy: 2 min 00 s, seed 101$'
+    for policy in libpolicy none mom squeezed qmemman proxmox; do
+        says out "^$policy +[0-9.]+ s +[0-9.]+ % "
+    done
+    says err '^1/6 libpolicy$'
+    status 0 "JSON, two policies" \
+        "$policyctl" compare "$busy" --until 2m -p none,libpolicy --json -q
+    says out '"schema": *"policyctl.compare/1"'
+    says out '"swung_pages": *0,'
+    if [ "$(grep -c '"policy":' out)" -eq 2 ]; then
+        ok "  two results"
+    else
+        bad "  not two results"
+    fi
+    cp out first.json
+    status 0 "JSON to a file" \
+        "$policyctl" compare "$busy" -s duration=2min -p none,libpolicy \
+        --json=second.json -q
+    if cmp first.json second.json; then
+        ok "two comparisons, the same JSON"
+    else
+        bad "two comparisons differ"
+    fi
+    # The same VMs and work: what nobody moves is as in a run without policy.
+    says first.json '"moves": *0,'
+    for case in idle-against-busy role-swap start-up-storm thrash-at-minimum \
+        stuck-balloon; do
+        status 0 "$case" "$policyctl" compare -q "$folder/$case.yaml" \
+            --json=$case.json
+        loses_less $case.json none mom squeezed qmemman proxmox
+    done
+    refused "no such policy: 'nobody'" compare "$busy" -p mom,nobody
+    refused 'the scenario is missing' compare
+    refused 'more than one scenario' compare "$busy" "$busy"
+    refused 'is no time' compare "$busy" --until soon
 }
 
 "test_$case"

@@ -395,6 +395,130 @@ static void zipf_follows_its_law(void)
     free(zipf);
 }
 
+/* Half of the accesses go round the part beyond the working set. */
+static void sweep_goes_round_beside_the_working_set(void)
+{
+    struct sim_host *host = fix_host(8192, 0);
+    struct sim_vm_config c = fix_config(1, 4096);
+    struct sim_phase p = fix_phase(SIM_UNIFORM, 2100, 2000);
+    struct sim_vm *vm;
+
+    p.working_set_pages = 100;
+    p.sweep_bp = 5000;
+    c.kernel_every = 0;
+    vm = fix_vm(host, &c, &p);
+    fix_step(host, 400000);
+    /* A round takes 2 s: all pages are active, and none of the kernel's. */
+    CU_ASSERT_EQUAL(sim_vm_touched_pages(vm, 5000), 2100);
+    p.sweep_bp = 0;
+    CU_ASSERT_EQUAL(sim_vm_set_phases(vm, &p, 1), POL_OK);
+    fix_step(host, 400000);
+    CU_ASSERT_EQUAL(sim_vm_touched_pages(vm, 5000), 100);
+    sim_host_destroy(host);
+}
+
+/* A stream goes by once: cache that is never asked for again. */
+static void stream_fills_the_cache(void)
+{
+    struct sim_host *host = fix_host(8192, 0);
+    struct sim_vm_config c = fix_config(1, 4096);
+    struct sim_phase p = fix_phase(SIM_UNIFORM, 100, 1000);
+    struct sim_vm_stats s;
+    struct sim_vm *vm;
+    uint64_t read_ns;
+
+    p.stream_bp = 1000;
+    p.stream_pages = 100000;
+    p.write_bp = 10000;
+    vm = fix_vm(host, &c, &p);
+    fix_step(host, 10000);
+    s = fix_vm_stats(vm);
+    /* 100 pages a second, read and not written. */
+    CU_ASSERT(s.guest_cache_pages >= 900 && s.guest_cache_pages <= 1100);
+    CU_ASSERT_EQUAL(s.guest_dirty_pages, 0);
+    read_ns = s.guest_wait_ns;
+    p.stream_write_bp = 10000;
+    CU_ASSERT_EQUAL(sim_vm_set_phases(vm, &p, 1), POL_OK);
+    fix_step(host, 10000);
+    /* Pages that are written whole are not read. */
+    CU_ASSERT(fix_vm_stats(vm).guest_wait_ns - read_ns < read_ns / 10);
+    sim_host_destroy(host);
+}
+
+/* Programs that come and go leave their memory to the next one. */
+static void renewing_frees_and_takes_afresh(void)
+{
+    struct sim_host *host = fix_host(8192, 0);
+    struct sim_vm_config c = fix_config(1, 4096);
+    struct sim_phase p = fix_phase(SIM_UNIFORM, 1000, 500);
+    struct sim_vm_stats s;
+    struct sim_vm *vm;
+
+    p.renew_every = 100;
+    c.kernel_every = 0;
+    vm = fix_vm(host, &c, &p);
+    fix_step(host, 60000);
+    s = fix_vm_stats(vm);
+    CU_ASSERT_EQUAL(s.work_done, 29500); /* boots in the first slice */
+    CU_ASSERT(s.guest_anon_pages <= 100);
+    /* The first fill backed 1000 pages; the same ones are used again. */
+    CU_ASSERT_EQUAL(s.granted_pages, 1016);
+    sim_host_destroy(host);
+}
+
+static uint64_t work_with_threads(uint32_t threads)
+{
+    struct sim_host *host = fix_host(8192, 0);
+    struct sim_vm_config c = fix_config(1, 1024);
+    struct sim_phase p = fix_phase(SIM_UNIFORM, 10, 0);
+    struct sim_vm *vm;
+    uint64_t done;
+
+    p.file_bp = 10000; /* reads that nearly always miss, */
+    p.file_pages = 1000000;
+    p.write_bp = 5000;
+    p.file_write_bp = 0; /* whatever else is written */
+    c.threads = threads;
+    vm = fix_vm(host, &c, &p);
+    fix_step(host, 40000); /* until the disk's queue has settled */
+    done = fix_vm_stats(vm).work_done;
+    fix_step(host, 20000);
+    done = fix_vm_stats(vm).work_done - done;
+    CU_ASSERT_EQUAL(fix_vm_stats(vm).guest_dirty_pages, 0);
+    sim_host_destroy(host);
+    return done;
+}
+
+/* The disk serves four requests at once: four threads do four times the work
+ * of one, more of them only wait longer. */
+static void threads_wait_for_the_disk_together(void)
+{
+    uint64_t one = work_with_threads(1);
+    uint64_t four = work_with_threads(4);
+    uint64_t forty = work_with_threads(40);
+
+    CU_ASSERT(four * 10 >= one * 38 && four * 10 <= one * 42);
+    CU_ASSERT(forty * 10 >= four * 8 && forty * 10 <= four * 13);
+}
+
+static void bad_mixtures_are_refused_by_name(void)
+{
+    struct sim_phase p = fix_phase(SIM_UNIFORM, 100, 0);
+    const char *field = "";
+
+    p.sweep_bp = 1;
+    CU_ASSERT_EQUAL(sim_phase_check(&p, &field), POL_ERR_RANGE);
+    CU_ASSERT_STRING_EQUAL(field, "sweep_bp"); /* nothing is left to sweep */
+    p.working_set_pages = 99;
+    CU_ASSERT_EQUAL(sim_phase_check(&p, &field), POL_OK);
+    p.stream_bp = 10000;
+    CU_ASSERT_EQUAL(sim_phase_check(&p, &field), POL_ERR_RANGE);
+    CU_ASSERT_STRING_EQUAL(field, "stream_pages");
+    p.stream_pages = 1;
+    CU_ASSERT_EQUAL(sim_phase_check(&p, &field), POL_ERR_RANGE);
+    CU_ASSERT_STRING_EQUAL(field, "sweep_bp"); /* more than all accesses */
+}
+
 static void bad_configuration_is_refused_by_name(void)
 {
     struct sim_vm_config c;
@@ -449,6 +573,14 @@ int main(void)
         { "samples see touches once", samples_see_touches_once },
         { "reset forgets everything", reset_forgets_everything },
         { "zipf follows its law", zipf_follows_its_law },
+        { "a sweep goes round beside the working set",
+          sweep_goes_round_beside_the_working_set },
+        { "a stream fills the cache", stream_fills_the_cache },
+        { "renewing frees and takes afresh", renewing_frees_and_takes_afresh },
+        { "threads wait for the disk together",
+          threads_wait_for_the_disk_together },
+        { "bad mixtures are refused by name",
+          bad_mixtures_are_refused_by_name },
         { "bad configuration is refused by name",
           bad_configuration_is_refused_by_name },
         CU_TEST_INFO_NULL

@@ -16,5 +16,6 @@ struct asset {
 extern const struct asset asset_chart_js; /**< Chart.js, MIT licence */
 extern const struct asset asset_report_js;
 extern const struct asset asset_report_css;
+extern const struct asset asset_experiments_js;
 
 #endif /* POLICYCTL_ASSETS_H */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <argp.h>
 #include <json-c/json.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,11 +170,11 @@ static int load(const struct options *options, struct sim_scenario **out)
 /* ---- Results ----------------------------------------------------------- */
 
 static const char *const headers[] = {
-    "policy",     "time lost",   "slowdown", "work done", "OOM kills",
-    "host swap",  "guest swap",  "refused",  "swung",     "back and forth",
-    "unfairness", "lowest free", "moves",
+    "policy",    "time lost",  "work done",      "OOM kills",
+    "host swap", "guest swap", "swung",          "back and forth",
+    "unfair",    "least free", "balloons moved",
 };
-#define COLUMNS 13
+#define COLUMNS 11
 
 static const char *part(char buf[TEXT_MAX], uint64_t done, uint64_t whole)
 {
@@ -189,8 +190,7 @@ static void row(struct table *table, const struct compare_result *r,
     char a[TEXT_MAX];
 
     table_cell(table, "%s", compare_name(r->policy));
-    table_cell(table, "%.1f s", (double)t->stall_ms / 1000.0);
-    table_cell(table, "%s", text_bp(a, t->slowdown_bp));
+    table_cell(table, "%.1f s", (double)r->lost_ms / 1000.0);
     table_cell(table, "%s", part(a, t->accesses, r->accesses_wanted));
     table_cell(table, "%s", text_count(a, t->oom_kills));
     table_cell(table, "%s",
@@ -198,13 +198,39 @@ static void row(struct table *table, const struct compare_result *r,
     table_cell(table, "%s",
                text_pages(a, t->guest_swap_in_pages + t->guest_swap_out_pages,
                           page_bytes));
-    table_cell(table, "%s", text_count(a, t->refused));
     table_cell(table, "%s", text_pages(a, r->swung_pages, page_bytes));
     table_cell(table, "%s", text_pages(a, r->returned_pages, page_bytes));
     table_cell(table, "%s",
-               r->unfair_bp == SIM_NONE ? "-" : text_bp(a, r->unfair_bp));
+               r->unfair_bp == SIM_NONE ? "-" : part(a, r->unfair_bp, 10000));
     table_cell(table, "%s", text_pages(a, t->min_free_pages, page_bytes));
     table_cell(table, "%s", text_count(a, r->moves));
+}
+
+/* Less than a hundredth more, or a second, is no difference. */
+static bool is_worse(uint64_t ours, uint64_t theirs, uint64_t grain)
+{
+    return ours > theirs + theirs / 100 + grain;
+}
+
+/* Where libpolicy, the first of them, does worse than another. */
+static void print_worse(const struct compare_result *results, size_t n,
+                        uint32_t page_bytes)
+{
+    const struct compare_result *own = &results[0];
+    uint64_t mib = page_bytes > 1u << 20 ? 1 : (1u << 20) / page_bytes;
+
+    for (size_t i = 1; own->policy == COMPARE_LIBPOLICY && i < n; i++) {
+        const struct compare_result *r = &results[i];
+        bool lost = is_worse(own->lost_ms, r->lost_ms, 1000);
+        bool kills = own->totals.oom_kills > r->totals.oom_kills;
+        bool swung = is_worse(own->swung_pages, r->swung_pages, mib);
+
+        if (lost || kills || swung) {
+            printf("libpolicy is worse than %s in:%s%s%s\n",
+                   compare_name(r->policy), lost ? " time lost" : "",
+                   kills ? " OOM kills" : "", swung ? " swung" : "");
+        }
+    }
 }
 
 static void print_table(const struct sim_scenario *scenario,
@@ -223,6 +249,7 @@ static void print_table(const struct sim_scenario *scenario,
            (unsigned long long)scenario->seed);
     table_print(table, stdout);
     table_free(table);
+    print_worse(results, n, scenario->host.page_bytes);
 }
 
 static struct json_object *result_json(const struct compare_result *r)
@@ -231,6 +258,8 @@ static struct json_object *result_json(const struct compare_result *r)
     const struct sim_run_totals *t = &r->totals;
 
     json_put_text(o, "policy", compare_name(r->policy));
+    json_put_u64(o, "lost_ms", r->lost_ms);
+    json_put_u64(o, "missed_ms", r->missed_ms);
     json_put_u64(o, "stall_ms", t->stall_ms);
     json_put_u64(o, "run_ms", t->run_ms);
     json_put_u64(o, "slowdown_bp", t->slowdown_bp);

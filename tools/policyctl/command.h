@@ -28,6 +28,8 @@ command_run cmd_replay;
 command_run cmd_explain;
 command_run cmd_compare;
 command_run cmd_lint;
+command_run cmd_experiments;
+command_run cmd_segments;
 
 #define PRINTF_LIKE(at, first) __attribute__((format(printf, at, first)))
 

@@ -177,6 +177,20 @@ static void measure_tick(struct measuring *m, struct sim_run *run)
     m->held_sum += held;
 }
 
+static void add_vm(struct compare_result *result, const struct sim_run_vm *vm)
+{
+    uint64_t missed = 0;
+
+    if (vm->accesses < vm->accesses_wanted) {
+        missed = (uint64_t)((double)vm->run_ms *
+                            (double)(vm->accesses_wanted - vm->accesses) /
+                            (double)vm->accesses_wanted);
+    }
+    result->accesses_wanted += vm->accesses_wanted;
+    result->missed_ms += missed;
+    result->lost_ms += vm->stall_ms > missed ? vm->stall_ms : missed;
+}
+
 static void measure_end(struct measuring *m, struct sim_run *run)
 {
     struct compare_result *result = m->result;
@@ -192,7 +206,7 @@ static void measure_end(struct measuring *m, struct sim_run *run)
                                       ? memory->taken_pages
                                       : memory->given_pages;
         if (sim_run_vm(run, i + 1, &vm) == POL_OK) {
-            result->accesses_wanted += vm.accesses_wanted;
+            add_vm(result, &vm);
         }
         free(memory->moves.list);
     }

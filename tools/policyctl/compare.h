@@ -21,6 +21,11 @@
 /**
  * What one policy made of a scenario. Pages; sums over all VMs.
  *
+ * lost_ms: what memory cost the VMs: of each, the larger of the time it waited
+ *   for memory (stall_ms of its statistics) and missed_ms.
+ * missed_ms: of each VM, its time times the part of its program's work that
+ *   was not done, whatever the reason: so a program that is killed, restarted
+ *   and filled again is not the cheapest one.
  * taken, given: by balloons that really moved, after each tick.
  * returned: for each VM the smaller of taken and given: what moved beyond the
  *   net change from beginning to end.
@@ -39,6 +44,8 @@ struct compare_result {
     int policy;
     struct sim_run_totals totals;
     uint64_t accesses_wanted;
+    uint64_t lost_ms;
+    uint64_t missed_ms;
     uint64_t taken_pages;
     uint64_t given_pages;
     uint64_t returned_pages;

@@ -7,48 +7,12 @@
 #include "assets.h"
 #include "command.h"
 #include "policy/version.h"
+#include "report_page.h"
 #include "summary.h"
 #include "text.h"
 
 /* Decisions that are also readable without a mouse. */
 #define LISTED 40u
-
-bool report_available(void)
-{
-    return true;
-}
-
-static void write_asset(const struct asset *asset, FILE *out)
-{
-    fwrite(asset->begin, 1, (size_t)(asset->end - asset->begin), out);
-}
-
-/* Nothing may be fetched from anywhere: the browser is told to refuse. An
- * error in a script is put where a reader (and the test) sees it. */
-static void write_head(const char *title, FILE *out)
-{
-    fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
-          "<meta charset=\"utf-8\">\n"
-          "<meta http-equiv=\"Content-Security-Policy\" content=\""
-          "default-src 'none'; script-src 'unsafe-inline'; "
-          "style-src 'unsafe-inline'; img-src data:\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width, "
-          "initial-scale=1\">\n<title>",
-          out);
-    text_html(out, title);
-    fputs("</title>\n<style>\n", out);
-    write_asset(&asset_report_css, out);
-    fputs("</style>\n<script>\n"
-          "window.onerror = function (message, file, line) {\n"
-          "    var p = document.createElement(\"p\");\n"
-          "    p.id = \"errors\";\n"
-          "    p.textContent = \"The charts could not be drawn: \" + "
-          "message + \" (line \" + line + \")\";\n"
-          "    document.documentElement.dataset.errors = \"yes\";\n"
-          "    (document.body || document.documentElement).prepend(p);\n"
-          "};\n</script>\n</head>\n<body>\n",
-          out);
-}
 
 static double percent(double part, double whole)
 {
@@ -288,15 +252,8 @@ static void write_scripts(const struct record *record, const uint64_t *by_rank,
 {
     struct json_object *data = report_data(record, by_rank);
 
-    fputs("<script type=\"application/json\" id=\"data\">", out);
-    text_script(out,
-                json_object_to_json_string_ext(data, JSON_C_TO_STRING_PLAIN));
-    fputs("</script>\n<script>\n", out);
+    report_scripts(data, &asset_report_js, out);
     json_object_put(data);
-    write_asset(&asset_chart_js, out);
-    fputs("</script>\n<script>\n", out);
-    write_asset(&asset_report_js, out);
-    fputs("</script>\n</body>\n</html>\n", out);
 }
 
 int report_write(const struct record *record, const char *path)
@@ -310,7 +267,7 @@ int report_write(const struct record *record, const char *path)
     }
     by_rank = record_rank(record);
     title = summary_title(record);
-    write_head(title, out);
+    report_head(title, out);
     fputs("<h1>", out);
     text_html(out, title);
     fputs("</h1>\n", out);

@@ -3,6 +3,7 @@
 #include "report.h"
 
 #include "command.h"
+#include "exp.h"
 
 bool report_available(void)
 {
@@ -12,5 +13,15 @@ bool report_available(void)
 int report_write(const struct record *record, const char *path)
 {
     (void)record;
+    return fail(STATUS_USAGE, "%s: built without reports", path);
+}
+
+int exp_report_write(const struct experiment *const *list,
+                     const struct exp_result *results, size_t n,
+                     const char *path)
+{
+    (void)list;
+    (void)results;
+    (void)n;
     return fail(STATUS_USAGE, "%s: built without reports", path);
 }

@@ -111,7 +111,9 @@ struct sim_vm_spec {
     bool deflate_on_oom;           /**< the driver gives way before a kill */
     uint32_t image;                /**< guests of equal image share content */
     struct sim_amount image_files; /**< its files: the first of each guest's */
-    struct sim_amount guest_swap;  /**< the guest's own swap device */
+    uint32_t zero_memory_bp;  /**< of what the program allocates: left zero */
+    uint32_t image_memory_bp; /**< of it: equal in guests of equal image */
+    struct sim_amount guest_swap; /**< the guest's own swap device */
     uint64_t balloon_speed; /**< pages per second; SIM_NONE: engine's own */
     struct sim_amount balloon_max; /**< most the driver takes; SIM_NONE: own */
     uint32_t threads;              /**< accesses under way at once */

@@ -120,8 +120,8 @@ typedef int sim_run_decider(void *user, const struct pol_host_ops *ops,
  * what the run tells, targets, estimates, reasons and states are then void.
  * @return POL_OK, or POL_ERR_BUSY after the first step
  */
-POL_MUST_USE int sim_run_decide_by(struct sim_run *run,
-                                   sim_run_decider *decide, void *user);
+POL_MUST_USE int sim_run_decide_by(struct sim_run *run, sim_run_decider *decide,
+                                   void *user);
 
 /** The host, after the last tick. Pages, counters from the beginning. */
 struct sim_run_host {

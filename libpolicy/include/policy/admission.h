@@ -30,7 +30,9 @@ struct pol_admission {
  * May a VM with these parameters start? Nothing is changed (ESX02 6.2):
  * unreserved memory must cover its reservation and overhead, its group's
  * limits must leave room for the reservation, and, when the configuration
- * says so, swap space must cover size less reservation of all VMs.
+ * says so, swap space must cover size less reservation of all VMs. A hold
+ * counts against everybody, also against the VM it is meant for: ask first,
+ * then hold.
  * @param out  may be NULL; filled also when the answer is no
  * @return POL_OK: yes. POL_ERR_MEMORY_SHORT, POL_ERR_SWAP_SHORT,
  *         POL_ERR_GROUP_SHORT: no. POL_ERR_NOTFOUND (group),

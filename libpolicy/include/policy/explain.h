@@ -51,9 +51,9 @@ POL_MUST_USE int pol_explain(const struct pol_ctx *ctx, uint64_t vm,
 
 /**
  * Say an explanation in one English sentence, such as
- * "ballooned to 81,920 pages because: over its target while memory is short
- * (state soft; excess 3,120 pages over target 78,800; adjusted
- * shares-per-page 0.31, lowest of 14)".
+ * "balloon set to leave 81,920 pages because: over its target while memory is
+ * short (state soft; excess 3,120 pages over target 78,800; adjusted
+ * shares-per-page 0.31, lowest of 14; 20,000 pages active (sampled 4 s ago))".
  * @param text  receives at most cap bytes with the terminating NUL; 512 are
  *              always enough
  * @return POL_OK, POL_ERR_BUFFER

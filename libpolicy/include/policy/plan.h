@@ -25,7 +25,8 @@ extern "C" {
 
 /** One thing to do, and why. */
 struct pol_action {
-    uint64_t vm;     /**< 0 when the action is the host's */
+    uint64_t vm;     /**< 0 where kind or reason are about the host; in notes
+                          about a hold, the hold */
     uint64_t pages;  /**< see enum pol_action_kind; for notes, a figure */
     uint32_t kind;   /**< enum pol_action_kind */
     uint32_t reason; /**< enum pol_reason */
@@ -58,7 +59,7 @@ POL_MUST_USE int pol_report(struct pol_ctx *ctx,
                             const struct pol_action *action,
                             uint64_t done_pages, int error);
 
-/** The host as the last plan saw it. Pages. */
+/** The host: the last plan's figures; free is the latest observed. Pages. */
 struct pol_host_status {
     uint64_t now_ms; /**< when it saw it */
     uint64_t total_pages;
@@ -86,7 +87,7 @@ struct pol_host_status {
 POL_MUST_USE int pol_host_get(const struct pol_ctx *ctx,
                               struct pol_host_status *out);
 
-/** A VM as the last plan saw it. Pages. */
+/** A VM: what the last plan decided, and the latest observations. Pages. */
 struct pol_vm_status {
     uint64_t target_pages; /**< host memory it should have now */
     uint64_t min_pages;    /**< bounds its target was computed with */
@@ -119,7 +120,7 @@ POL_MUST_USE int pol_vm_status(const struct pol_ctx *ctx, uint64_t vm,
  * A VM's target after changed parameters, without making a plan: as the last
  * plan's targets, except that the page a VM may get by rounding is not handed
  * out: what a plan gives is this or one page more. Costs far less than a plan.
- * @return POL_OK, POL_ERR_NOTFOUND, POL_ERR_INVALID (host never observed)
+ * @return POL_OK, POL_ERR_NOTFOUND, POL_ERR_INVALID (no plan yet)
  */
 POL_MUST_USE int pol_vm_target(struct pol_ctx *ctx, uint64_t vm,
                                uint64_t *pages);

@@ -12,6 +12,7 @@
  *   explain.h      why
  *   lint.h         parameters that will hurt
  *   trace.h        recording and replaying
+ *   segment.h      which host pages a VM gets
  *   share.h        sharing of equal pages: a table of its own
  *   host_ops.h     the seam for adapters
  *
@@ -28,6 +29,7 @@
 #include "policy/lint.h"
 #include "policy/observe.h"
 #include "policy/plan.h"
+#include "policy/segment.h"
 #include "policy/share.h"
 #include "policy/trace.h"
 #include "policy/types.h"

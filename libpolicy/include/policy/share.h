@@ -38,10 +38,10 @@
  * page. Give VMs that must not learn that from each other different domains.
  *
  * Memory: one block from the caller, nothing else; 32 bytes per entry and 16
- * per guest page on a shared frame (plus 96 per VM). A page seen once takes
- * an entry; n pages sharing one frame take n * 16 + 32 bytes: at most 32
- * bytes per page. ESX02 has 16 bytes per entry, but the table here also knows
- * which page is on which frame and to whose account.
+ * per guest page on a shared frame, and about 100 per VM. With defaults that
+ * is 32 bytes per guest page, all of which can be shared, while half of them
+ * can be hints at a time. ESX02 has 16 bytes per entry, but here the table
+ * also knows which page is on which frame and to whose account.
  *
  * A table is independent of any struct pol_ctx. Threads: it is not locked;
  * calls on one table must not overlap; different tables are independent.
@@ -186,8 +186,8 @@ struct pol_share_stats {
 };
 
 /**
- * Fill *config with defaults: random order, runs of 256 pages, seed 1, and
- * room for every one of `guest_pages` pages to be a hint or shared.
+ * Fill *config with defaults: random order, runs of 256 pages, seed 1, room
+ * for all of `guest_pages` pages to be shared and for half as many entries.
  * Cannot fail; ranges are checked by pol_share_config_check().
  */
 void pol_share_config_init(struct pol_share_config *config, uint32_t max_vms,
@@ -219,6 +219,19 @@ POL_MUST_USE int pol_share_size(const struct pol_share_config *config,
  *         what pol_share_config_check() says
  */
 POL_MUST_USE int pol_share_init(void *block, size_t bytes,
+                                const struct pol_share_config *config,
+                                struct pol_share **out);
+
+/**
+ * Move a table into another block, as a rule a larger one: for more memory or
+ * more VMs than were expected. Takes time in proportion to its size.
+ * @param from    unchanged; its block may be given back after success
+ * @param config  seed and order may differ as well
+ * @return POL_OK, POL_ERR_RANGE (a capacity is below what is in use), or what
+ *         pol_share_init() says
+ */
+POL_MUST_USE int pol_share_move(const struct pol_share *from, void *block,
+                                size_t bytes,
                                 const struct pol_share_config *config,
                                 struct pol_share **out);
 
@@ -339,11 +352,12 @@ POL_MUST_USE int pol_share_next(struct pol_share *table, uint64_t *vm,
  * max_vms if anything has changed since the last time, else none.
  *
  * The sum over all VMs is exactly the number of shared frames. Fractions are
- * kept in units of 2^-32 page, rounded down; what is less than a page is
- * carried to the next VM in order of its place in the table (the last VM with
- * shared pages gets what rounding has lost). So each VM's figure is less than
- * 1 + shared_pages * 2^-32 pages off its sum of fractions, the last one's
- * less than 1 + 2^-32 times all shared pages.
+ * kept in units of 2^-32 page, rounded down, and added up from VM to VM in the
+ * order of their places in the table (the last VM with shared pages gets what
+ * rounding down has lost); each VM's figure is the difference of two such
+ * sums, rounded to the nearest page. So it is at most 1 + shared_pages *
+ * 2^-32 pages off its sum of fractions, the last one's at most 1 + 2^-32
+ * times all shared pages.
  */
 void pol_share_account(struct pol_share *table);
 

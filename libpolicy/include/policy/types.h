@@ -164,7 +164,6 @@ enum pol_action_kind {
     X(POL_WHY_GUEST_FLOOR, 31, "guest-floor",                                  \
       "the guest needs what it has to run")                                    \
     X(POL_WHY_FAILED, 32, "failed", "the host could not carry out an action")  \
-    X(POL_WHY_STEP_LIMIT, 33, "step-limit", "moving in steps")                 \
     X(POL_WHY_UNSUPPORTED, 34, "unsupported", "the host has no means left")    \
     X(POL_WHY_SETTLED, 35, "settled", "its target has settled")
 

@@ -24,7 +24,8 @@ extern "C" {
 
 /**
  * Is it time to choose new pages for this VM? True before the first period
- * and when the running one has lasted sample_period_ms of VM time.
+ * when the running one has lasted sample_period_ms of VM time, and when the
+ * VM's time has begun anew.
  * @return 1 or 0, or POL_ERR_NOTFOUND
  */
 POL_MUST_USE int pol_ws_due(const struct pol_ctx *ctx, uint64_t vm,
@@ -34,12 +35,13 @@ POL_MUST_USE int pol_ws_due(const struct pol_ctx *ctx, uint64_t vm,
  * Begin a period: choose pages to watch. A running period is closed with what
  * was last reported.
  * @param vm_time_ms  how long the VM has run, in its own time: it stands
- *                    still while the VM is paused or blocked
+ *                    still while the VM is paused or blocked, and begins
+ *                    anew when the VM does
  * @param pages       receives guest page numbers below the VM's configured
  *                    size; may repeat when the VM is small
  * @param cap         room in `pages`; at least config.sample_pages
  * @param n           how many were chosen
- * @return POL_OK, POL_ERR_NOTFOUND, POL_ERR_BUFFER, POL_ERR_CLOCK
+ * @return POL_OK, POL_ERR_NOTFOUND, POL_ERR_BUFFER
  */
 POL_MUST_USE int pol_ws_begin(struct pol_ctx *ctx, uint64_t vm,
                               uint64_t vm_time_ms, uint64_t *pages, size_t cap,
