@@ -283,9 +283,16 @@ static int op_set_share_rate(void *host, uint64_t pages_per_s)
 static int op_set_hard_cap(void *host, uint64_t vm, uint64_t pages)
 {
     struct sim_vm *target = vm_of(host, vm);
+    struct sim_vm_stats stats;
 
-    return target == NULL ? POL_ERR_NOTFOUND
-                          : sim_vm_set_hard_cap(target, pages);
+    if (target == NULL) {
+        return POL_ERR_NOTFOUND;
+    }
+    /* The library's figure includes the VM's overhead, the engine's does not. */
+    sim_vm_stats(target, &stats);
+    return sim_vm_set_hard_cap(target, pages > stats.overhead_pages
+                                           ? pages - stats.overhead_pages
+                                           : 0);
 }
 
 static int op_sample_begin(void *host, uint64_t vm, const uint64_t *pages,

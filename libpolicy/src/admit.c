@@ -13,16 +13,6 @@ struct sums {
     uint64_t above;    /* held above reservations: could be reclaimed */
 };
 
-/* A VM being built for which memory is held counts with the hold, one from
- * which nothing can be taken with what it has. */
-static uint64_t guaranteed(const struct pol_ctx *ctx, const struct polx_vm *vm)
-{
-    uint64_t mine = polx_max(vm->reservation_pages, polx_hold_of(ctx, vm));
-
-    return (vm->bits & POLX_VM_FIXED) != 0 ? polx_max(mine, vm->consumed_pages)
-                                           : mine;
-}
-
 static void add_up(const struct pol_ctx *ctx, struct sums *s)
 {
     uint32_t slot;
@@ -32,7 +22,7 @@ static void add_up(const struct pol_ctx *ctx, struct sums *s)
         const struct polx_vm *vm = &ctx->vms[slot];
 
         if (polx_vm_used(vm)) {
-            uint64_t mine = guaranteed(ctx, vm);
+            uint64_t mine = polx_vm_min(ctx, vm);
 
             ctx->groups[vm->group].inside =
                 polx_plus(ctx->groups[vm->group].inside, mine);

@@ -98,7 +98,11 @@ static uint64_t demand(const struct pol_ctx *ctx, const struct polx_vm *vm)
 {
     uint64_t most = polx_vm_max(vm), backed, untouched;
 
-    if ((vm->bits & POLX_VM_SEEN) == 0 || vm->lifecycle == POL_LIFE_REBOOTING) {
+    /* A guest that has just started will touch much of what it has, some all
+     * of it. */
+    if ((vm->bits & POLX_VM_SEEN) == 0 || vm->lifecycle == POL_LIFE_REBOOTING ||
+        ((vm->bits & POLX_VM_STARTED) != 0 &&
+         polx_age(ctx, vm->lifecycle_ms) < ctx->config.fresh_ms)) {
         return most;
     }
     /* What it has just been given it has had no time to touch. */
@@ -132,35 +136,46 @@ uint64_t polx_vm_active(const struct pol_ctx *ctx, const struct polx_vm *vm)
     return polx_min(active + (vm->consumed_pages >> 3) + 1, vm->size_pages);
 }
 
+/* Can nothing be taken from this running VM by any means? With a balloon at
+ * its cap it is only out of reach, and may still grow. */
+static bool beyond_means(const struct pol_ctx *ctx, const struct polx_vm *vm)
+{
+    return vm->consumed_pages > 0 && !polx_has_balloon(ctx, vm) &&
+           reach(ctx, vm) >= vm->consumed_pages;
+}
+
+/* A VM that shuts down gives up its reservation. */
+uint64_t polx_vm_min(const struct pol_ctx *ctx, const struct polx_vm *vm)
+{
+    bool fixed = fixed_pages(ctx, vm) != UINT64_MAX;
+    uint64_t least = fixed ? vm->consumed_pages : reach(ctx, vm);
+
+    least = polx_max(least, polx_hold_of(ctx, vm));
+    return vm->lifecycle == POL_LIFE_SHUTTING_DOWN
+               ? least
+               : polx_max(least, vm->reservation_pages);
+}
+
 void polx_claim(struct pol_ctx *ctx, uint32_t slot)
 {
     struct polx_vm *vm = &ctx->vms[slot];
-    uint64_t fixed = fixed_pages(ctx, vm);
+    uint64_t most = fixed_pages(ctx, vm);
     struct polx_claim c;
 
     vm->bits &= ~(uint32_t)POLX_VM_FIXED;
     c.shares = vm->shares;
     c.tax_bp = tax_of(ctx, vm->tax_bp);
     c.active_pages = polx_vm_active(ctx, vm);
-    if (fixed == UINT64_MAX && vm->consumed_pages > 0 &&
-        reach(ctx, vm) >= vm->consumed_pages) {
-        fixed = polx_max(demand(ctx, vm), vm->consumed_pages);
-    }
-    if (fixed != UINT64_MAX) {
+    c.min_pages = polx_vm_min(ctx, vm);
+    if (most != UINT64_MAX || beyond_means(ctx, vm)) {
         /* What it holds it keeps; the rest it may want at any moment. */
         vm->bits |= POLX_VM_FIXED;
-        c.min_pages = polx_max(vm->consumed_pages, polx_hold_of(ctx, vm));
-        if (vm->lifecycle != POL_LIFE_SHUTTING_DOWN) {
-            c.min_pages = polx_max(c.min_pages, vm->reservation_pages);
-        }
-        c.max_pages = polx_max(fixed, c.min_pages);
         c.active_pages = vm->size_pages;
-    } else {
-        c.min_pages =
-            polx_max(polx_max(vm->reservation_pages, polx_hold_of(ctx, vm)),
-                     reach(ctx, vm));
-        c.max_pages = polx_max(c.min_pages, demand(ctx, vm));
     }
+    if (most == UINT64_MAX) {
+        most = demand(ctx, vm);
+    }
+    c.max_pages = polx_max(c.min_pages, most);
     polx_solver_set(&ctx->solver, polx_node(ctx, slot), &c);
 }
 

@@ -6,6 +6,7 @@
 struct pot {
     uint64_t wanted;
     uint64_t budget;
+    uint64_t slack; /* budget that nobody wants */
 };
 
 /* Target in guest pages: what sharing saves may be had on top. */
@@ -24,10 +25,19 @@ static bool has_use(const struct pol_ctx *ctx, const struct polx_vm *vm)
             polx_vm_active(ctx, vm) > vm->consumed_pages / 8 * 7);
 }
 
+/* Free memory that nobody is about to need. */
+static uint64_t plenty(const struct pol_ctx *ctx)
+{
+    const struct polx_totals *t = &ctx->totals;
+
+    return polx_sat_sub(t->free_pages, t->aim_pages + t->held_pages);
+}
+
 /*
  * How much a VM's balloon target is to rise, without step or budget. A VM
- * with no use for more waits until its target has settled: targets of idle
- * VMs wander with every estimate, and memory must not wander with them.
+ * with no use for more waits until its target has settled, unless memory is
+ * plentiful: targets of idle VMs wander with every estimate, and memory must
+ * not wander with them.
  */
 static uint64_t lacking(const struct polx_plan *plan, const struct polx_vm *vm)
 {
@@ -39,9 +49,9 @@ static uint64_t lacking(const struct polx_plan *plan, const struct polx_vm *vm)
         return 0;
     }
     goal = polx_grow_goal(ctx, vm);
-    has = polx_max(vm->actual_pages, polx_expected(vm));
+    has = polx_max(vm->actual_pages, vm->asked_pages);
     gap = polx_sat_sub(goal, has);
-    if (!has_use(ctx, vm) && !polx_settled(ctx, vm)) {
+    if (!has_use(ctx, vm) && !polx_settled(ctx, vm) && gap > plenty(ctx) / 2) {
         return 0;
     }
     /* A guest in distress is not made to wait for small amounts, only for
@@ -99,12 +109,6 @@ static void cap(struct polx_plan *plan, struct polx_vm *vm, uint64_t least)
     }
 }
 
-/* How far above what it is asked a balloon is known to stop. */
-static uint64_t beside(const struct polx_vm *vm)
-{
-    return vm->offset_pages > 0 ? (uint32_t)vm->offset_pages : UINT64_C(0);
-}
-
 /* Give a VM its part of the pot. */
 static void grow(struct polx_plan *plan, struct polx_vm *vm, struct pot *pot,
                  uint64_t want)
@@ -115,11 +119,17 @@ static void grow(struct polx_plan *plan, struct polx_vm *vm, struct pot *pot,
                         : polx_muldiv(want, pot->budget, pot->wanted);
     uint64_t base = polx_max(vm->actual_pages, vm->asked_pages);
     uint64_t unit = UINT64_C(1) << vm->granule_shift;
-    uint64_t to = polx_sat_sub(base + give, beside(vm)) & ~(unit - 1);
+    uint64_t to = polx_sat_sub(base + give, polx_beside(vm)) & ~(unit - 1);
     bool distress = polx_in_distress(ctx, vm);
+    uint64_t more;
 
-    if (base + give >= vm->size_pages) {
-        to = polx_sat_sub(vm->size_pages, beside(vm));
+    /* The last few pages to the full size are not worth another round. */
+    more = polx_sat_sub(vm->size_pages, base + give);
+    if (more <= polx_min(polx_tolerance(vm), pot->slack) &&
+        polx_grow_goal(ctx, vm) == vm->size_pages) {
+        pot->slack -= more;
+        give += more;
+        to = polx_sat_sub(vm->size_pages, polx_beside(vm));
     }
     if (give == 0 || to <= vm->asked_pages) {
         polx_because(vm, POL_WHY_WAITS_FOR_FREE);
@@ -140,10 +150,11 @@ static void call_back(struct polx_plan *plan, struct polx_vm *vm)
 {
     uint64_t goal = polx_min(polx_grow_goal(plan->ctx, vm), vm->actual_pages);
     uint64_t coming = polx_expected(vm);
-    uint64_t ask = polx_sat_sub(goal, beside(vm));
+    uint64_t ask = polx_sat_sub(goal, polx_beside(vm));
     uint32_t why;
 
-    if ((vm->bits & (POLX_VM_FIXED | POLX_VM_RETRYING)) == 0 &&
+    if ((vm->bits & (POLX_VM_FIXED | POLX_VM_RETRYING | POLX_VM_BLOCKED)) ==
+            0 &&
         vm->action != POL_ACT_BALLOON && goal > coming &&
         ask > vm->asked_pages &&
         !polx_in_dead_band(plan->ctx, vm, goal - coming) &&
@@ -162,7 +173,7 @@ static void swap_in(struct polx_plan *plan, struct polx_vm *vm)
 
     pages = polx_min(polx_min(pages, vm->swapped_pages), plan->budget);
     pages = polx_min(pages, polx_step(plan, vm, ctx->config.swap_step_bp));
-    if ((ctx->host.caps & POL_CAP_SWAP) != 0 && pages > 0 && !ctx->no_swap_in &&
+    if ((ctx->host.caps & POL_CAP_SWAP_IN) != 0 && pages > 0 &&
         vm->action != POL_ACT_SWAP_OUT && vm->lifecycle == POL_LIFE_RUNNING) {
         plan->budget -= pages;
         polx_decide(plan, vm, POL_ACT_SWAP_IN, pages, POL_WHY_BELOW_TARGET);
@@ -173,10 +184,11 @@ static void swap_in(struct polx_plan *plan, struct polx_vm *vm)
 static void grow_class(struct polx_plan *plan, bool distress, uint64_t budget)
 {
     struct pol_ctx *ctx = plan->ctx;
-    struct pot pot = { 0, budget };
+    struct pot pot = { 0, budget, 0 };
     uint32_t pass, slot;
 
     for (pass = 0; pass < 2; pass++) {
+        pot.slack = polx_sat_sub(budget, pot.wanted);
         for (slot = 0; slot < ctx->vm_high; slot++) {
             struct polx_vm *vm = &ctx->vms[slot];
             uint64_t want;

@@ -29,6 +29,7 @@ static uint32_t caps_of(const struct pol_host_loop *loop)
     uint32_t caps = 0;
 
     caps |= ops->swap_out != NULL ? POL_CAP_SWAP : 0u;
+    caps |= ops->swap_in != NULL ? POL_CAP_SWAP_IN : 0u;
     caps |= ops->set_blocked != NULL ? POL_CAP_BLOCK : 0u;
     caps |= ops->set_share_rate != NULL ? POL_CAP_SHARE : 0u;
     caps |= ops->set_hard_cap != NULL ? POL_CAP_HARD_CAP : 0u;

@@ -44,7 +44,8 @@ enum polx_vm_bit {
     POLX_VM_TOLD_FOREIGN = 1u << 22,
     POLX_VM_MOVED = 1u << 23,   /* its balloon moved since it last arrived */
     POLX_VM_PRESENT = 1u << 24, /* host_step.c: listed this time */
-    POLX_VM_ADOPTED = 1u << 25  /* asked_pages was on record before us */
+    POLX_VM_ADOPTED = 1u << 25, /* asked_pages was on record before us */
+    POLX_VM_STARTED = 1u << 26  /* we saw its lifecycle change */
 };
 
 /** Everything known about a VM, without its solver node. */
@@ -203,7 +204,6 @@ struct pol_ctx {
     uint32_t state;
     uint32_t observed; /* 1: the host has been observed */
     uint32_t short_noted;
-    uint32_t no_swap_in; /* the host has said it cannot */
 };
 
 /** The solver node of a slot. */
@@ -273,6 +273,8 @@ bool polx_can_swap(const struct pol_ctx *ctx, const struct polx_vm *vm);
 bool polx_driver_usable(const struct pol_ctx *ctx, const struct polx_vm *vm);
 /** Can memory be taken from it by its balloon? */
 bool polx_has_balloon(const struct pol_ctx *ctx, const struct polx_vm *vm);
+/** What a VM keeps in any case: reservation, hold, what is out of reach. */
+uint64_t polx_vm_min(const struct pol_ctx *ctx, const struct polx_vm *vm);
 /** What counts as active of a VM for its target. */
 uint64_t polx_vm_active(const struct pol_ctx *ctx, const struct polx_vm *vm);
 /** Pages given to a VM and not taken yet. */
@@ -333,6 +335,12 @@ void polx_progress_asked(const struct pol_ctx *ctx, struct polx_vm *vm,
 void polx_progress_stuck(const struct pol_ctx *ctx, struct polx_vm *vm);
 /** What a balloon that has done as asked shows. */
 uint64_t polx_expected(const struct polx_vm *vm);
+/** How far above what it is asked a balloon is known to stop. */
+static inline uint64_t polx_beside(const struct polx_vm *vm)
+{
+    return vm->offset_pages > 0 ? (uint32_t)vm->offset_pages : UINT64_C(0);
+}
+
 /** How close to what was asked counts as there, in pages. */
 uint64_t polx_tolerance(const struct polx_vm *vm);
 

@@ -89,6 +89,8 @@ static void take_lifecycle(const struct pol_ctx *ctx, struct polx_vm *vm,
     }
     if (o->lifecycle != vm->lifecycle) {
         vm->lifecycle_ms = ctx->host.now_ms;
+        /* A first sight after a restart of ours is no start of the guest. */
+        vm->bits |= (vm->bits & POLX_VM_SEEN) != 0 ? POLX_VM_STARTED : 0u;
     }
     if (o->driver == POL_DRIVER_ABSENT || o->driver == POL_DRIVER_BOOTING) {
         /* What was asked of the driver before is asked of nobody now. That it

@@ -79,10 +79,10 @@ bool polx_can_balloon(const struct polx_plan *plan, const struct polx_vm *vm,
         *reason = POL_WHY_FORBIDDEN;
     } else if (!polx_driver_usable(plan->ctx, vm)) {
         *reason = POL_WHY_NO_DRIVER;
-    } else if ((vm->bits & POLX_VM_STUCK) != 0) {
-        *reason = POL_WHY_STUCK;
     } else if ((vm->bits & POLX_VM_BLOCKED) != 0) {
         *reason = POL_WHY_LOW_MEMORY;
+    } else if ((vm->bits & POLX_VM_STUCK) != 0) {
+        *reason = POL_WHY_STUCK;
     } else if (plan->ctx->config.thresholds.hard_stops_balloon != 0 &&
                plan->ctx->state >= POL_STATE_HARD &&
                polx_can_swap(plan->ctx, vm) && plan->swap_left > 0) {

@@ -112,6 +112,9 @@ void polx_progress(struct polx_plan *plan, struct polx_vm *vm)
         !polx_driver_usable(ctx, vm) ||
         (vm->bits & (POLX_VM_BLOCKED | POLX_VM_FOREIGN)) != 0) {
         vm->progress_ms = ctx->host.now_ms;
+        if (vm->lifecycle == POL_LIFE_RUNNING) {
+            retry(plan, vm);
+        }
         return;
     }
     if (distance(vm->actual_pages, vm->asked_pages) <= polx_tolerance(vm)) {

@@ -22,7 +22,7 @@ size_t pol_segments_size(uint32_t nodes, uint32_t extents)
     return round8(sizeof(struct pol_segments)) +
            nodes * round8(sizeof(struct polx_seg_node)) +
            ((size_t)extents + 1u) * sizeof(struct polx_extent) +
-           POL_SEGMENT_MAX_RANGES * sizeof(struct polx_range);
+           POL_SEGMENT_MAX_RANGES * sizeof(struct polx_range) + POLX_LINE;
 }
 
 int pol_segments_init(void *block, size_t bytes, uint32_t nodes,
@@ -51,6 +51,7 @@ int pol_segments_init(void *block, size_t bytes, uint32_t nodes,
     s->nodes = (struct polx_seg_node *)(void *)at;
     memset(s->nodes, 0, nodes * sizeof(*s->nodes));
     at += nodes * round8(sizeof(*s->nodes));
+    at += (POLX_LINE - (uintptr_t)at % POLX_LINE) % POLX_LINE;
     s->ext = (struct polx_extent *)(void *)at;
     at += ((size_t)extents + 1u) * sizeof(*s->ext);
     s->ranges = (struct polx_range *)(void *)at;
@@ -184,7 +185,11 @@ int pol_segments_free(struct pol_segments *s, uint64_t owner,
     if (count == 0) {
         return POL_ERR_RANGE;
     }
-    rc = mark_leaving(s, owner, list, count);
+    if (count == 1) {
+        rc = find_used(s, owner, list); /* nothing to be listed twice */
+    } else {
+        rc = mark_leaving(s, owner, list, count);
+    }
     if (rc != POL_OK) {
         return rc;
     }

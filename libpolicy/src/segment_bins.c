@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Free extents by length: bins of digital trees. See segment_int.h. */
+#include <string.h>
+
 #include "check.h"
 #include "segment_int.h"
 
@@ -19,9 +21,13 @@ static uint32_t bin_of(uint64_t pages)
     return (low << POLX_BIN_BITS) + (uint32_t)(pages >> low);
 }
 
-static uint32_t branch(uint64_t pages, uint32_t bit)
+/* Which way to go at a step, two bits each, an odd one at last. */
+static uint32_t branch(uint64_t pages, uint32_t *bits)
 {
-    return (uint32_t)(pages >> bit) & 1u;
+    uint32_t step = *bits >= 2u ? 2u : *bits;
+
+    *bits -= step;
+    return (uint32_t)(pages >> *bits) & ((1u << step) - 1u);
 }
 
 static void mark(struct polx_seg_node *node, uint32_t bin, uint32_t root)
@@ -33,6 +39,12 @@ static void mark(struct polx_seg_node *node, uint32_t bin, uint32_t root)
         node->occupied[bin / 64u] |= bit;
     } else {
         node->occupied[bin / 64u] &= ~bit;
+    }
+    bit = UINT64_C(1) << (bin / 64u);
+    if (node->occupied[bin / 64u] != 0) {
+        node->words |= bit;
+    } else {
+        node->words &= ~bit;
     }
 }
 
@@ -50,8 +62,7 @@ static void join_ring(struct pol_segments *s, uint32_t head, uint32_t x)
 static void make_leaf(struct polx_extent *e, uint32_t x, uint32_t parent)
 {
     e[x].state = POLX_EXT_FREE;
-    e[x].u.child[0] = POLX_NONE;
-    e[x].u.child[1] = POLX_NONE;
+    memset(e[x].u.child, 0, sizeof(e[x].u.child));
     e[x].parent = parent;
     e[x].ring_next = x;
     e[x].ring_prev = x;
@@ -63,7 +74,7 @@ void polx_bins_add(struct pol_segments *s, uint32_t x)
     struct polx_seg_node *node = &s->nodes[e[x].node];
     uint64_t pages = e[x].pages;
     uint32_t bin = bin_of(pages);
-    uint32_t bit = low_bits(pages);
+    uint32_t bits = low_bits(pages);
     uint32_t at = node->root[bin];
 
     node->free_extents++;
@@ -75,8 +86,8 @@ void polx_bins_add(struct pol_segments *s, uint32_t x)
     while (e[at].pages != pages) {
         uint32_t *child;
 
-        POLX_ASSERT(bit > 0);
-        child = &e[at].u.child[branch(pages, --bit)];
+        POLX_ASSERT(bits > 0);
+        child = &e[at].u.child[branch(pages, &bits)];
         if (*child == POLX_NONE) {
             *child = x;
             make_leaf(e, x, at);
@@ -85,6 +96,17 @@ void polx_bins_add(struct pol_segments *s, uint32_t x)
         at = *child;
     }
     join_ring(s, at, x);
+}
+
+/* Where an extent's parent has it. */
+static uint32_t *place_of(struct polx_extent *e, uint32_t x)
+{
+    uint32_t *child = e[e[x].parent].u.child;
+
+    while (*child != x) {
+        child++;
+    }
+    return child;
 }
 
 /* Put one extent, or none, where another one was in its tree. */
@@ -96,13 +118,13 @@ static void replace(struct pol_segments *s, uint32_t old, uint32_t x)
     if (parent == POLX_NONE) {
         mark(&s->nodes[e[old].node], bin_of(e[old].pages), x);
     } else {
-        e[parent].u.child[e[parent].u.child[1] == old] = x;
+        *place_of(e, old) = x;
     }
     if (x == POLX_NONE) {
         return;
     }
     e[x].parent = parent;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 4; i++) {
         e[x].u.child[i] = e[old].u.child[i];
         if (e[x].u.child[i] != POLX_NONE) {
             e[e[x].u.child[i]].parent = x;
@@ -110,27 +132,50 @@ static void replace(struct pol_segments *s, uint32_t old, uint32_t x)
     }
 }
 
+/* The first thing below an extent, from the low (side 0) or high side. */
+static uint32_t below(const struct polx_extent *e, uint32_t x, uint32_t side)
+{
+    const uint32_t *child = e[x].u.child;
+
+    if (side == 0) {
+        return child[0] != POLX_NONE   ? child[0]
+               : child[1] != POLX_NONE ? child[1]
+               : child[2] != POLX_NONE ? child[2]
+                                       : child[3];
+    }
+    return child[3] != POLX_NONE   ? child[3]
+           : child[2] != POLX_NONE ? child[2]
+           : child[1] != POLX_NONE ? child[1]
+                                   : child[0];
+}
+
+/* The child next to the way taken, on the side that is looked for. */
+static uint32_t beside(const struct polx_extent *e, uint32_t x, uint32_t way,
+                       uint32_t side)
+{
+    while (way != (side == 0 ? 3u : 0u)) {
+        way = side == 0 ? way + 1u : way - 1u;
+        if (e[x].u.child[way] != POLX_NONE) {
+            return e[x].u.child[way];
+        }
+    }
+    return POLX_NONE;
+}
+
 /* Any leaf below an extent: its length shares the prefix of every place on
  * the way, so that it may stand at any of them. */
 static uint32_t take_leaf(struct polx_extent *e, uint32_t x)
 {
     uint32_t leaf = x;
-    uint32_t parent;
+    uint32_t down;
 
-    for (;;) {
-        uint32_t down = e[leaf].u.child[1] != POLX_NONE ? e[leaf].u.child[1]
-                                                        : e[leaf].u.child[0];
-
-        if (down == POLX_NONE) {
-            break;
-        }
+    while ((down = below(e, leaf, 1)) != POLX_NONE) {
         leaf = down;
     }
     if (leaf == x) {
         return POLX_NONE;
     }
-    parent = e[leaf].parent;
-    e[parent].u.child[e[parent].u.child[1] == leaf] = POLX_NONE;
+    *place_of(e, leaf) = POLX_NONE;
     return leaf;
 }
 
@@ -165,8 +210,7 @@ static uint32_t outermost(const struct pol_segments *s, uint32_t at,
                       : e[at].pages > e[best].pages) {
             best = at;
         }
-        at = e[at].u.child[side] != POLX_NONE ? e[at].u.child[side]
-                                              : e[at].u.child[1u - side];
+        at = below(e, at, side);
     }
     return best;
 }
@@ -190,12 +234,12 @@ static uint32_t within_bin(const struct pol_segments *s, uint32_t at,
                            uint64_t pages, uint32_t side)
 {
     const struct polx_extent *e = s->ext;
-    uint32_t bit = low_bits(pages);
+    uint32_t bits = low_bits(pages);
     uint32_t best = POLX_NONE;
     uint32_t aside = POLX_NONE;
 
     while (at != POLX_NONE) {
-        uint32_t way;
+        uint32_t way, next;
 
         if (nearer(s, at, best, pages, side)) {
             best = at;
@@ -203,12 +247,13 @@ static uint32_t within_bin(const struct pol_segments *s, uint32_t at,
                 return best;
             }
         }
-        if (bit == 0) {
+        if (bits == 0) {
             break;
         }
-        way = branch(pages, --bit);
-        if (way == side && e[at].u.child[1u - side] != POLX_NONE) {
-            aside = e[at].u.child[1u - side];
+        way = branch(pages, &bits);
+        next = beside(e, at, way, side);
+        if (next != POLX_NONE) {
+            aside = next;
         }
         at = e[at].u.child[way];
     }
@@ -224,13 +269,16 @@ static uint32_t within_bin(const struct pol_segments *s, uint32_t at,
 static uint32_t bin_above(const struct polx_seg_node *node, uint32_t bin)
 {
     uint32_t word = bin / 64u;
-    uint64_t bits = node->occupied[word] & (UINT64_MAX << (bin % 64u));
+    uint64_t above = UINT64_MAX << (bin % 64u) << 1;
+    uint64_t bits = node->occupied[word] & above;
 
-    bits &= ~(UINT64_C(1) << (bin % 64u));
-    while (bits == 0) {
-        if (++word == POLX_BIN_WORDS) {
+    if (bits == 0) {
+        uint64_t words = node->words & (UINT64_MAX << word << 1);
+
+        if (words == 0) {
             return POLX_BINS;
         }
+        word = (uint32_t)__builtin_ctzll(words);
         bits = node->occupied[word];
     }
     return word * 64u + (uint32_t)__builtin_ctzll(bits);
@@ -242,10 +290,13 @@ static uint32_t bin_below(const struct polx_seg_node *node, uint32_t bin)
     uint64_t bits =
         node->occupied[word] & ((UINT64_C(1) << (bin % 64u)) - UINT64_C(1));
 
-    while (bits == 0) {
-        if (word-- == 0) {
+    if (bits == 0) {
+        uint64_t words = node->words & ((UINT64_C(1) << word) - UINT64_C(1));
+
+        if (words == 0) {
             return POLX_BINS;
         }
+        word = 63u - (uint32_t)__builtin_clzll(words);
         bits = node->occupied[word];
     }
     return word * 64u + 63u - (uint32_t)__builtin_clzll(bits);

@@ -5,10 +5,11 @@
  *
  * Extents of a range are a list in order of address; two free ones never
  * touch. Used ones are found by their number, the handle. Free ones are in
- * bins by length, eight to each power of two; a bin is a digital tree on the
- * remaining bits of the length, holes of equal length a ring beside the tree
- * (the shape of the tree bins in Lea's dlmalloc). A walk is thus at most as
- * long as a length has bits, without any balancing.
+ * bins by length, 32 to each power of two; a bin is a digital tree on the
+ * remaining bits of the length, two bits a step, holes of equal length a ring
+ * beside the tree (tree bins are an idea of Lea's dlmalloc). A walk is thus at
+ * most 18 steps long without any balancing, and an extent, which is what a
+ * step looks at, one cache line.
  */
 #ifndef POLX_SEGMENT_INT_H
 #define POLX_SEGMENT_INT_H
@@ -19,9 +20,11 @@
 
 #include "policy/segment.h"
 
+#define POLX_LINE 64u
+
 #define POLX_NONE 0u /* no extent: number 0 is not used */
 
-#define POLX_BIN_BITS  3u
+#define POLX_BIN_BITS  5u
 #define POLX_BINS      (42u << POLX_BIN_BITS)
 #define POLX_BIN_WORDS ((POLX_BINS + 63u) / 64u)
 
@@ -38,21 +41,23 @@ struct polx_extent {
     uint64_t pages;
     union {
         uint64_t owner;    /* used */
-        uint32_t child[2]; /* free */
+        uint32_t child[4]; /* free */
     } u;
     uint32_t parent; /* free, in a tree */
     uint32_t ring_next, ring_prev;
     uint32_t prev, next; /* by address; next: also the list of spare ones */
     uint16_t node;
     uint16_t state;
+    uint64_t unused;
 };
 
-_Static_assert(sizeof(struct polx_extent) == 48, "at most 64 are promised");
+_Static_assert(sizeof(struct polx_extent) == POLX_LINE, "one cache line");
 
 /* What every call needs comes first, in one or two cache lines. */
 struct polx_seg_node {
     uint64_t total, free;
     uint32_t free_extents, used_extents;
+    uint64_t words;                    /* of those below that are not 0 */
     uint64_t occupied[POLX_BIN_WORDS]; /* bins with anything in them */
     uint32_t root[POLX_BINS];
 };

@@ -322,7 +322,8 @@ static void settle(struct polx_plan *plan, struct polx_vm *vm)
 {
     struct pol_ctx *ctx = plan->ctx;
     uint64_t goal = polx_max(round_up(vm, polx_grow_goal(ctx, vm)), 1);
-    uint64_t gap = polx_sat_sub(vm->asked_pages, goal);
+    uint64_t gap = polx_sat_sub(polx_expected(vm), goal);
+    uint64_t ask = polx_sat_sub(goal, polx_beside(vm));
     struct polx_claim claim;
     uint32_t why;
 
@@ -330,13 +331,13 @@ static void settle(struct polx_plan *plan, struct polx_vm *vm)
                       &claim);
     if (vm->action != 0 || gap == 0 || polx_in_dead_band(ctx, vm, gap) ||
         gap >= polx_bp(vm->size_pages, ctx->config.dead_band_bp) ||
-        polx_vm_target(ctx, vm) >= claim.max_pages ||
-        goal < balloon_floor(plan, vm, &why) ||
+        polx_vm_target(ctx, vm) >= claim.max_pages || ask < 1 ||
+        ask >= vm->asked_pages || ask < balloon_floor(plan, vm, &why) ||
         !polx_can_balloon(plan, vm, &why)) {
         return;
     }
-    polx_decide(plan, vm, POL_ACT_BALLOON, goal, POL_WHY_SETTLED);
-    polx_progress_asked(ctx, vm, goal);
+    polx_decide(plan, vm, POL_ACT_BALLOON, ask, POL_WHY_SETTLED);
+    polx_progress_asked(ctx, vm, ask);
 }
 
 void polx_shrink_all(struct polx_plan *plan)

@@ -121,9 +121,6 @@ static void not_done(struct pol_ctx *ctx, struct polx_vm *vm,
         ctx->share_rate = 0;
         return;
     }
-    if (action->kind == POL_ACT_SWAP_IN && error == POL_ERR_UNSUPPORTED) {
-        ctx->no_swap_in = 1;
-    }
     switch (action->kind) {
     case POL_ACT_BALLOON:
         balloon_failed(ctx, vm, error);

@@ -75,6 +75,8 @@ static int new_vm(struct history *h)
     c.id = h->next_id++;
     c.image = (uint32_t)pick(h, 3);
     c.image_file_pages = pick(h, 600);
+    c.zero_anon_bp = (uint32_t)pick(h, 2) * 3000;
+    c.image_anon_bp = (uint32_t)pick(h, 2) * 5000;
     c.build_ms = (uint32_t)pick(h, 3000);
     c.boot_ms = (uint32_t)pick(h, 5000);
     c.oom_restart_ms = (uint32_t)pick(h, 3000);

@@ -16,7 +16,7 @@ void fx_config(struct fixture *f, uint32_t vms)
     f->host.total_pages = FX_TOTAL;
     f->host.swap_total_pages = FX_TOTAL;
     f->host.swap_free_pages = FX_TOTAL;
-    f->host.caps = POL_CAP_SWAP | POL_CAP_BLOCK;
+    f->host.caps = POL_CAP_SWAP | POL_CAP_SWAP_IN | POL_CAP_BLOCK;
 }
 
 void fx_create(struct fixture *f)

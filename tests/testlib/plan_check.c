@@ -160,6 +160,14 @@ static int is_blocked(const struct plan_seen *p, const struct model_vm *vm,
     return vm->blocked;
 }
 
+/* A stuck balloon is only ever asked to take less than it was to take, which
+ * needs nothing from it: not for what it has taken already. */
+static int is_call_back(const struct pol_vm_status *before,
+                        const struct pol_action *a)
+{
+    return a->pages > before->asked_pages && a->pages <= before->actual_pages;
+}
+
 static const char *check_balloon(const struct plan_seen *p, size_t i,
                                  const struct pol_action *a, struct tally *t)
 {
@@ -172,7 +180,8 @@ static const char *check_balloon(const struct plan_seen *p, size_t i,
     uint64_t has = most(b->actual_pages, b->asked_pages);
 
     if (vm->lifecycle != POL_LIFE_RUNNING || is_blocked(p, vm, a) ||
-        s->foreign || s->stuck || (vm->params.flags & POL_VM_NO_BALLOON) != 0 ||
+        s->foreign || (s->stuck && !is_call_back(b, a)) ||
+        (vm->params.flags & POL_VM_NO_BALLOON) != 0 ||
         (vm->driver != POL_DRIVER_PRESENT &&
          vm->driver != POL_DRIVER_UNKNOWN)) {
         return "no balloon for a VM that must not have one";

@@ -49,9 +49,9 @@ static void orphaned_hold(void)
     fx_add(&f, 1, 40000, 0);
     fx_free(&f, 0, 50000);
     fx_running(&f, 1, 40000, 40000);
-    MUST(pol_hold_add(f.ctx, 1, 1, 44000, f.host.now_ms + 30000, 0));
+    MUST(pol_hold_add(f.ctx, 1, 1, 43750, f.host.now_ms + 30000, 0));
     fx_plan(&f);
-    EXPECT("kept", fx_host_status(&f).held_pages, 44000);
+    EXPECT("kept", fx_host_status(&f).held_pages, 43750);
     fx_free(&f, 30000, 50000);
     fx_plan(&f);
     EXPECT("over", fx_notes(&f, 1, POL_WHY_HOLD_EXPIRED), 1);

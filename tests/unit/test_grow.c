@@ -136,22 +136,27 @@ static void budget_is_shared(void)
 }
 
 /* Differences below 1 % of the size wait until the target has stood for two
- * sampling periods: 60 s. */
+ * sampling periods: 60 s; so does growth of a VM that uses less than 7/8 of
+ * what it has. A busy one's target is its size, 40,000. */
 static void dead_band(void)
 {
     static const struct {
         const char *row;
-        uint64_t has;
+        uint64_t target, has, active;
         int at_once, after_58_s, after_62_s; /* does it move? */
     } rows[] = {
-        { "399 pages: not before it has settled", 37101, 0, 0, 1 },
-        { "400 pages: at once", 37100, 1, 1, 1 },
-        { "1 page", 37499, 0, 0, 1 },
-        { "none", 37500, 0, 0, 0 },
+        { "busy, 399 pages: not yet", 40000, 39601, 39601, 0, 0, 1 },
+        { "busy, 400 pages: at once", 40000, 39600, 39600, 1, 1, 1 },
+        { "busy, 1 page", 40000, 39999, 39999, 0, 0, 1 },
+        { "busy, none", 40000, 40000, 40000, 0, 0, 0 },
+        { "of little use: not yet", 37500, 37100, 20000, 0, 0, 1 },
+        { "of little use, 1 page", 37500, 37499, 20000, 0, 0, 1 },
+        { "of little use, none", 37500, 37500, 20000, 0, 0, 0 },
     };
     size_t i;
 
     for (i = 0; i < ROWS(rows); i++) {
+        uint64_t idle = 60000 - rows[i].target;
         struct fixture f;
         uint32_t s;
         int moves = 0;
@@ -160,14 +165,17 @@ static void dead_band(void)
         for (s = 0; s <= 62; s++) {
             struct pol_vm_obs o = fx_obs(rows[i].has, rows[i].has);
 
-            fx_free(&f, 1000, 6250 + 37500 - rows[i].has);
-            o.measured_active_pages = 20000;
+            fx_free(&f, 1000, FX_AIM + rows[i].target - rows[i].has);
+            o.measured_active_pages = rows[i].active;
             fx_see(&f, NEEDY, &o);
-            o = fx_obs(22500, 22500);
+            o = fx_obs(idle, idle);
             o.measured_active_pages = 0;
             fx_see(&f, IDLE, &o);
             fx_plan(&f);
-            moves |= fx_pages(&f, NEEDY, POL_ACT_BALLOON) == 37500;
+            EXPECT(rows[i].row, fx_status(&f, NEEDY).target_pages,
+                   rows[i].target);
+            moves |=
+                fx_pages(&f, NEEDY, POL_ACT_BALLOON) == (int64_t)rows[i].target;
             if (s == 0) {
                 EXPECT(rows[i].row, moves, rows[i].at_once);
             } else if (s == 58) {
@@ -175,6 +183,44 @@ static void dead_band(void)
             }
         }
         EXPECT(rows[i].row, moves, rows[i].after_62_s);
+        fx_close(&f);
+    }
+}
+
+/* Growth begins with the first page above 7/8 of 32,000 in use; distress is
+ * use, also below that; and where twice of what is wanted is free, use is no
+ * matter. 8000 are wanted, 6250 stay free. */
+static void use(void)
+{
+    static const struct {
+        const char *row;
+        uint64_t free_pages, active;
+        uint32_t stall_bp;
+        int grows;
+    } rows[] = {
+        { "7/8", 20000, 28000, 0, 0 },
+        { "a page more", 20000, 28001, 0, 1 },
+        { "half, but in distress", 20000, 16000, 5000, 1 },
+        { "not a quarter, and in distress", 20000, 7999, 5000, 0 },
+        { "twice, less a page, is free", 22249, 7999, 0, 0 },
+        { "twice is free", 22250, 7999, 0, 1 },
+    };
+    size_t i;
+
+    for (i = 0; i < ROWS(rows); i++) {
+        struct fixture f;
+        struct pol_vm_obs o = fx_obs(32000, 32000);
+
+        fx_open(&f, 1);
+        fx_add(&f, NEEDY, 40000, 0);
+        fx_free(&f, 0, rows[i].free_pages);
+        o.measured_active_pages = rows[i].active;
+        o.guest_stall_bp = rows[i].stall_bp;
+        o.valid |= POL_OBS_GUEST_STALL;
+        fx_see(&f, NEEDY, &o);
+        fx_plan(&f);
+        EXPECT(rows[i].row, fx_pages(&f, NEEDY, POL_ACT_BALLOON),
+               rows[i].grows ? 34000 : -1);
         fx_close(&f);
     }
 }
@@ -258,7 +304,8 @@ static const struct test_case cases[] = {
     { "shrinks before grows, and nothing is given twice", shrink_before_grow },
     { "floors of free memory, with and without distress", floors },
     { "what is free is shared by what is wanted", budget_is_shared },
-    { "small differences wait", dead_band },
+    { "small differences wait, and so does what is of no use", dead_band },
+    { "what counts as use", use },
     { "an inflating balloon is called back", call_back },
     { "swapped pages come back", swap_in },
     { "hard caps follow", hard_caps },

@@ -200,12 +200,126 @@ static void vm_gone(void)
     fx_close(&f);
 }
 
+/* An urgent hold may be served by swapping, also while another VM wants more;
+ * the VM of 80,000 has no driver. */
+static void urgent(void)
+{
+    static const struct {
+        const char *row;
+        uint32_t flags;
+        int other;
+        int64_t swap; /* a step */
+    } rows[] = {
+        { "patient", 0, 0, -1 },
+        { "patient, another wants more", 0, 1, -1 },
+        { "urgent", POL_HOLD_URGENT, 0, 4000 },
+        { "urgent, another wants more", POL_HOLD_URGENT, 1, 4000 },
+    };
+    size_t i;
+    int n;
+
+    for (i = 0; i < ROWS(rows); i++) {
+        struct fixture f;
+        struct pol_vm_obs o = fx_obs(80000, 80000);
+
+        fx_open(&f, 2);
+        fx_add(&f, 1, 80000, 0);
+        o.driver = POL_DRIVER_ABSENT;
+        o.measured_active_pages = 1000;
+        if (rows[i].other) {
+            fx_add(&f, 2, 9000, 0);
+        }
+        for (n = 0; n < 2; n++) {
+            fx_free(&f, 1000, 7000);
+            fx_see(&f, 1, &o);
+            if (rows[i].other) {
+                fx_running(&f, 2, 1000, 1000);
+            }
+            if (n == 1) {
+                MUST(pol_hold_add(f.ctx, 5, ME, 20000, UINT64_MAX,
+                                  rows[i].flags));
+            }
+            fx_plan(&f);
+        }
+        EXPECT(rows[i].row, fx_pages(&f, 1, POL_ACT_SWAP_OUT), rows[i].swap);
+        if (rows[i].swap > 0) {
+            EXPECT(rows[i].row, fx_host_status(&f).state, POL_STATE_HIGH);
+        }
+        fx_close(&f);
+    }
+}
+
+/* A hold for more than the VM can have, as for its overhead and some slack,
+ * is filled when the VM is full. */
+static void more_than_its_size(void)
+{
+    struct fixture f;
+
+    fx_open(&f, 1);
+    fx_free(&f, 0, 90000);
+    fx_add(&f, 1, 50000, 0);
+    MUST(pol_hold_add(f.ctx, 5, ME, 55000, UINT64_MAX, 0));
+    MUST(pol_hold_take(f.ctx, 5, ME, 1));
+    fx_running(&f, 1, 49999, 50000);
+    fx_plan(&f);
+    EXPECT("one page to come", fx_host_status(&f).promised_pages, 1);
+    EXPECT("no more than its size", fx_status(&f, 1).target_pages, 50000);
+    EXPECT("still there", get(&f, 5).vm, 1);
+    fx_running(&f, 1, 50000, 50000);
+    fx_plan(&f);
+    EXPECT("full: nothing to come", fx_host_status(&f).promised_pages, 0);
+    EXPECT("over", pol_hold_release(f.ctx, 5, ME), POL_ERR_NOTFOUND);
+    fx_close(&f);
+}
+
+/* What was said to be ready stays so, whichever hold comes later. */
+static void ready_is_ready(void)
+{
+    static const struct {
+        const char *row;
+        uint64_t pages, free_pages;
+        uint64_t old_ready, new_ready;
+    } rows[] = {
+        { "the new one has what is left", 8000, 13000, 5000, 4000 },
+        { "and all there is to come", 8000, 17000, 5000, 8000 },
+        { "less than was said", 8000, 8000, 4000, 0 },
+    };
+    size_t i;
+
+    for (i = 0; i < ROWS(rows); i++) {
+        struct fixture f;
+
+        fx_config(&f, 1);
+        f.config.max_holds = 2;
+        fx_create(&f);
+        fx_free(&f, 0, 13000);
+        fx_add(&f, 1, 87000, 0);
+        fx_running(&f, 1, 87000, 87000);
+        fx_plan(&f);
+        MUST(pol_hold_add(f.ctx, 1, ME, 4000, UINT64_MAX, 0));
+        MUST(pol_hold_add(f.ctx, 2, ME, 5000, UINT64_MAX, 0));
+        fx_plan(&f);
+        EXPECT("both", get(&f, 1).ready_pages, 4000);
+        EXPECT("both", get(&f, 2).ready_pages, 5000);
+        MUST(pol_hold_release(f.ctx, 1, ME));
+        MUST(pol_hold_add(f.ctx, 3, THEM, rows[i].pages, UINT64_MAX, 0));
+        fx_free(&f, 1000, rows[i].free_pages);
+        fx_plan(&f);
+        EXPECT(rows[i].row, get(&f, 2).ready_pages, rows[i].old_ready);
+        EXPECT(rows[i].row, get(&f, 3).ready_pages, rows[i].new_ready);
+        fx_close(&f);
+    }
+}
+
 static const struct test_case cases[] = {
     { "adding, changing, releasing", errors },
     { "ready, no longer ready, expired", ready_and_expired },
     { "memory is freed for a hold", reclaim },
     { "handing over counts once", handing_over },
     { "a hold ends with its VM and at its deadline", vm_gone },
+    { "urgent holds and swapping", urgent },
+    { "a hold for more than the VM's size", more_than_its_size },
+    { "what is ready stays ready", ready_is_ready },
 };
 
 EXPECT_MAIN("hold", cases)

@@ -39,7 +39,10 @@ static void host_ranges(void)
         { "reserved", HOST(10, 100, 0, 0, 0, 0, 1), POL_ERR_RANGE },
         { "earlier", HOST(9, 100, 0, 0, 0, 0, 0), POL_ERR_CLOCK },
         { "the same time", HOST(10, 100, 0, 0, 0, 0, 0), POL_OK },
-        { "the end of time", HOST(UINT64_MAX, 100, 0, 0, 0, 0, 0), POL_OK },
+        { "after the end of time",
+          HOST((UINT64_C(1) << 62) + 1, 100, 0, 0, 0, 0, 0), POL_ERR_RANGE },
+        { "the end of time", HOST(UINT64_C(1) << 62, 100, 0, 0, 0, 0, 0),
+          POL_OK },
 #undef HOST
     };
     struct fixture f;
@@ -236,8 +239,14 @@ static void counters(void)
         { "10 per second, with gaps",
           { { 0, 0, 0 }, { 100000, 0, 1 }, { 1000, 1010, 0 } },
           0 },
-        { "the largest that is no jump: all memory in a ms",
-          { { 0, 0, 1 }, { 0, 0, 0 }, { 1000, 1000000, 0 } },
+        { "the largest that is no jump: half of its memory in a second",
+          { { 0, 0, 1 }, { 0, 0, 0 }, { 1000, 500, 0 } },
+          1 },
+        { "a page more: bytes, perhaps",
+          { { 0, 0, 1 }, { 0, 0, 0 }, { 1000, 501, 0 } },
+          0 },
+        { "half of its memory per second for ten",
+          { { 0, 0, 1 }, { 0, 0, 0 }, { 10000, 5000, 0 } },
           1 },
     };
     size_t i, k, which;
@@ -347,6 +356,70 @@ static void foreign_targets(void)
     }
 }
 
+/* A record may count more than the VM's memory: never somebody else's. */
+static void record_above_size(void)
+{
+    struct fixture f;
+    struct pol_vm_obs o = fx_obs(80000, 80000);
+    int n;
+
+    fx_open(&f, 1);
+    fx_add(&f, 1, 80000, 0);
+    o.valid |= POL_OBS_TARGET;
+    o.target_seen_pages = 80004;
+    for (n = 0; n < 3; n++) {
+        fx_free(&f, 1000, 20000);
+        fx_see(&f, 1, &o);
+        fx_plan(&f);
+        EXPECT("not foreign", fx_status(&f, 1).foreign, 0);
+        EXPECT("its size", fx_status(&f, 1).asked_pages, 80000);
+    }
+    o.target_seen_pages = 79000;
+    fx_see(&f, 1, &o);
+    EXPECT("but this is", fx_status(&f, 1).foreign, 1);
+    fx_close(&f);
+}
+
+/* A guest that says every second that its driver has come and gone moves the
+ * others' targets once, and does not get rid of being stuck. */
+static void driver_comes_and_goes(void)
+{
+    struct fixture f;
+    struct pol_vm_obs o = fx_obs(45000, 45000);
+    uint64_t last = 0;
+    uint32_t s, changes = 0;
+
+    fx_open(&f, 2);
+    f.host.caps = 0;
+    fx_add(&f, 1, 45000, 0);
+    fx_add(&f, 2, 45000, 0);
+    o.measured_active_pages = 0;
+    for (s = 0; s < 60; s++) {
+        o.driver =
+            s < 25 || s % 2 == 0 ? POL_DRIVER_PRESENT : POL_DRIVER_BOOTING;
+        fx_free(&f, 1000, 7000);
+        fx_see(&f, 1, &o);
+        fx_running(&f, 2, 43000, 43000);
+        fx_plan(&f);
+        if (s >= 26) {
+            changes += fx_status(&f, 2).target_pages != last;
+            EXPECT("not asked", fx_pages(&f, 1, POL_ACT_BALLOON), -1);
+        }
+        last = fx_status(&f, 2).target_pages;
+    }
+    EXPECT("no swing", changes, 0);
+    o.driver = POL_DRIVER_PRESENT;
+    for (s = 0; s <= 20; s++) {
+        fx_free(&f, 1000, 7000);
+        fx_see(&f, 1, &o);
+        fx_running(&f, 2, 43000, 43000);
+        fx_plan(&f);
+    }
+    EXPECT_TRUE("20 s after the last loss it counts again",
+                fx_status(&f, 2).target_pages > last);
+    fx_close(&f);
+}
+
 static const struct test_case cases[] = {
     { "what the host says of itself", host_ranges },
     { "what the host says of a VM", vm_ranges },
@@ -355,6 +428,8 @@ static const struct test_case cases[] = {
     { "counters: rates, resets, gaps and jumps", counters },
     { "distress ends", distress_ends },
     { "targets set by somebody else", foreign_targets },
+    { "a record above the VM's size", record_above_size },
+    { "a driver that comes and goes", driver_comes_and_goes },
 };
 
 EXPECT_MAIN("observe", cases)

@@ -649,6 +649,51 @@ static void zeroed_block(void)
     close_table(&b);
 }
 
+static void move_to_another_block(void)
+{
+    struct bench b, larger;
+    size_t bytes;
+    uint64_t frame, vm, gfn;
+
+    open_sized(&b, 4, 3);
+    scan(&b, 10, 0, 1);
+    share(&b, 11, 0, 1, 50);
+    share(&b, 11, 1, 1, 0);
+    scan(&b, 20, 7, 9);
+    MUST(pol_share_tick(b.t, 0, 0, NULL));
+    MUST(pol_share_tick(b.t, 1000, 5, NULL));
+    MUST(pol_share_next(b.t, &vm, &gfn));
+    larger = b;
+    larger.config.max_pages = 2;
+    MUST(pol_share_size(&b.config, &bytes));
+    larger.block = aligned_alloc(64, 4 * bytes);
+    EXPECT(
+        "pages",
+        pol_share_move(b.t, larger.block, 4 * bytes, &larger.config, &larger.t),
+        POL_ERR_RANGE);
+    larger.config.max_pages = 10;
+    larger.config.max_vms = 2;
+    EXPECT(
+        "VMs",
+        pol_share_move(b.t, larger.block, 4 * bytes, &larger.config, &larger.t),
+        POL_ERR_RANGE);
+    larger.config.max_vms = 8;
+    EXPECT("block",
+           pol_share_move(b.t, larger.block, bytes, &larger.config, &larger.t),
+           POL_ERR_NOMEM);
+    MUST(pol_share_move(b.t, larger.block, 4 * bytes, &larger.config,
+                        &larger.t));
+    close_table(&b);
+    MUST(pol_share_find(larger.t, 11, 1, &frame));
+    EXPECT("frame", frame, 50);
+    EXPECT("full before", share(&larger, 10, 2, 1, 0), POL_SHARE_MERGED);
+    EXPECT("hint", scan(&larger, 20, 7, 9).what, POL_SHARE_NOTHING);
+    MUST(pol_share_next(larger.t, &vm, &gfn));
+    EXPECT("goes on", gfn, 1);
+    MUST(pol_share_vm_add(larger.t, 30, 1, 10));
+    close_table(&larger);
+}
+
 static const struct test_case cases[] = {
     { "a hint, then a shared frame", hint_then_frame },
     { "unequal pages are never shared", unequal_is_never_shared },
@@ -672,6 +717,7 @@ static const struct test_case cases[] = {
     { "wrong calls", wrong_calls },
     { "memory is as stated", memory_is_as_stated },
     { "a block that is zero already", zeroed_block },
+    { "moving to another block", move_to_another_block },
 };
 
 EXPECT_MAIN("share", cases)

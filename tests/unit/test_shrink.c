@@ -57,9 +57,10 @@ static void states_and_means(void)
         { "high", 6000, YES, 0, ALL, -1, -1, -1, -1, -1, POL_WHY_PLENTY },
         { "soft: balloon", 3000, YES, 0, ALL, 76750, POL_WHY_OVER_TARGET, -1,
           -1, -1, POL_WHY_OVER_TARGET },
-        { "hard: balloon a step, swap what is urgent", 1500, YES, 0, ALL, 76000,
-          POL_WHY_OVER_TARGET, 2750, POL_WHY_URGENT, -1, POL_WHY_OVER_TARGET },
-        { "low: block as well", 500, YES, 0, ALL, 76000, POL_WHY_OVER_TARGET,
+        { "hard: swap what is urgent, balloon the rest", 1500, YES, 0, ALL,
+          78000, POL_WHY_OVER_TARGET, 2750, POL_WHY_URGENT, -1,
+          POL_WHY_OVER_TARGET },
+        { "low: block as well", 500, YES, 0, ALL, 78000, POL_WHY_OVER_TARGET,
           3750, POL_WHY_URGENT, 0, POL_WHY_OVER_TARGET },
         { "soft, no driver: swap", 3000, POL_DRIVER_ABSENT, 0, ALL, -1, -1,
           3250, POL_WHY_NO_DRIVER, -1, POL_WHY_NO_DRIVER },
@@ -73,7 +74,7 @@ static void states_and_means(void)
           -1, -1, 3250, POL_WHY_FORBIDDEN, -1, POL_WHY_FORBIDDEN },
         { "hard, swap forbidden: balloon", 1500, YES, POL_VM_NO_SWAP, ALL,
           76000, POL_WHY_OVER_TARGET, -1, -1, -1, POL_WHY_OVER_TARGET },
-        { "low, block forbidden", 500, YES, POL_VM_NO_BLOCK, ALL, 76000,
+        { "low, block forbidden", 500, YES, POL_VM_NO_BLOCK, ALL, 78000,
           POL_WHY_OVER_TARGET, 3750, POL_WHY_URGENT, -1, POL_WHY_OVER_TARGET },
         { "all forbidden", 500, YES, 7, ALL, -1, -1, -1, -1, -1,
           POL_WHY_FORBIDDEN },
@@ -81,6 +82,8 @@ static void states_and_means(void)
           POL_WHY_OVER_TARGET, -1, -1, -1, POL_WHY_OVER_TARGET },
         { "low, no driver, no swap", 500, POL_DRIVER_ABSENT, 0, POL_CAP_BLOCK,
           -1, -1, -1, -1, -1, POL_WHY_NO_DRIVER },
+        { "low, no swap: it must run to inflate", 500, YES, 0, POL_CAP_BLOCK,
+          76000, POL_WHY_OVER_TARGET, -1, -1, -1, POL_WHY_OVER_TARGET },
     };
     size_t i;
 
@@ -98,7 +101,7 @@ static void lifecycles(void)
         int64_t reason;
     } rows[] = {
         { POL_LIFE_BUILDING, -1, -1, -1, POL_WHY_LIFECYCLE },
-        { POL_LIFE_RUNNING, 76000, 3750, 0, POL_WHY_OVER_TARGET },
+        { POL_LIFE_RUNNING, 78000, 3750, 0, POL_WHY_OVER_TARGET },
         { POL_LIFE_PAUSED, -1, -1, -1, POL_WHY_LIFECYCLE },
         { POL_LIFE_MIGRATING, -1, -1, -1, POL_WHY_LIFECYCLE },
         { POL_LIFE_REBOOTING, -1, 4000, -1, POL_WHY_LIFECYCLE },
@@ -282,21 +285,162 @@ static void blocking(void)
     fx_close(&f);
 }
 
-/* Later ESX releases stop the balloon in state hard. */
+/* Later ESX releases stop the balloon in state hard, where swapping can take
+ * its place. */
 static void hard_stops_balloon(void)
 {
-    struct fixture f;
+    static const struct {
+        const char *row;
+        uint32_t caps, flags;
+        uint64_t swap_free;
+        int64_t balloon, swap;
+    } rows[] = {
+        { "swap instead", POL_CAP_SWAP, 0, FX_TOTAL, -1, 4000 },
+        { "a host that cannot", 0, 0, FX_TOTAL, 76000, -1 },
+        { "a VM that may not", POL_CAP_SWAP, POL_VM_NO_SWAP, FX_TOTAL, 76000,
+          -1 },
+        { "no space left", POL_CAP_SWAP, 0, 0, 76000, -1 },
+        { "little space left", POL_CAP_SWAP, 0, 10, -1, 10 },
+    };
+    size_t i;
 
-    fx_config(&f, 1);
-    f.config.thresholds.hard_stops_balloon = 1;
-    fx_create(&f);
-    fx_free(&f, 0, 1500);
-    fx_add(&f, 1, SIZE, 0);
-    fx_running(&f, 1, SIZE, SIZE);
-    fx_plan(&f);
-    EXPECT(NULL, fx_pages(&f, 1, POL_ACT_BALLOON), -1);
-    EXPECT(NULL, fx_pages(&f, 1, POL_ACT_SWAP_OUT), 4000);
-    fx_close(&f);
+    for (i = 0; i < ROWS(rows); i++) {
+        struct fixture f;
+        struct pol_vm_params p;
+
+        fx_config(&f, 1);
+        f.config.thresholds.hard_stops_balloon = 1;
+        f.host.caps = rows[i].caps;
+        f.host.swap_free_pages = rows[i].swap_free;
+        fx_create(&f);
+        fx_free(&f, 0, 1500);
+        pol_vm_params_init(&p, SIZE);
+        p.flags = rows[i].flags;
+        MUST(pol_vm_add(f.ctx, 1, &p));
+        fx_running(&f, 1, SIZE, SIZE);
+        fx_plan(&f);
+        EXPECT(rows[i].row, fx_pages(&f, 1, POL_ACT_BALLOON), rows[i].balloon);
+        EXPECT(rows[i].row, fx_pages(&f, 1, POL_ACT_SWAP_OUT), rows[i].swap);
+        fx_close(&f);
+    }
+}
+
+/* Limits of groups hold on an idle host too: 1 and its child 2 are limited,
+ * 3 is not. Each VM has 20,000 pages; 5 % of them are a step. */
+static void group_limits(void)
+{
+    static const struct {
+        const char *row;
+        uint64_t limit_1, limit_2;
+        int64_t in_1, in_2; /* balloons asked */
+    } rows[] = {
+        { "none", POL_NO_LIMIT, POL_NO_LIMIT, -1, -1 },
+        { "just enough", 40000, 20000, -1, -1 },
+        { "the outer", 30000, POL_NO_LIMIT, 19000, 19000 },
+        { "a page too little", 39998, POL_NO_LIMIT, 19999, 19999 },
+        { "the inner", POL_NO_LIMIT, 10000, -1, 19000 },
+    };
+    size_t i;
+
+    for (i = 0; i < ROWS(rows); i++) {
+        struct fixture f;
+        struct pol_group_params g;
+        struct pol_vm_params p;
+        uint64_t id;
+
+        fx_open(&f, 3);
+        for (id = 1; id <= 3; id++) {
+            pol_group_params_init(&g);
+            g.parent = id == 2 ? 1 : 0;
+            g.shares = 20000;
+            g.limit_pages = id == 1   ? rows[i].limit_1
+                            : id == 2 ? rows[i].limit_2
+                                      : POL_NO_LIMIT;
+            MUST(pol_group_add(f.ctx, id, &g));
+            pol_vm_params_init(&p, 20000);
+            p.group = id;
+            MUST(pol_vm_add(f.ctx, id, &p));
+            fx_running(&f, id, 20000, 20000);
+        }
+        fx_free(&f, 0, 40000);
+        fx_plan(&f);
+        EXPECT(rows[i].row, fx_host_status(&f).state, POL_STATE_HIGH);
+        EXPECT(rows[i].row, fx_pages(&f, 1, POL_ACT_BALLOON), rows[i].in_1);
+        EXPECT(rows[i].row, fx_pages(&f, 2, POL_ACT_BALLOON), rows[i].in_2);
+        EXPECT(rows[i].row, fx_pages(&f, 3, POL_ACT_BALLOON), -1);
+        if (rows[i].in_2 > 0) {
+            EXPECT(rows[i].row, fx_reason(&f, 2, POL_ACT_BALLOON),
+                   POL_WHY_OVER_LIMIT);
+        }
+        fx_close(&f);
+    }
+}
+
+/* Balloon and swap together take what a VM has too much, never more. */
+static void never_twice(void)
+{
+    uint64_t free_pages;
+
+    for (free_pages = 0; free_pages < 4000; free_pages += 100) {
+        struct fixture f;
+        uint64_t target;
+        int64_t balloon, swapped;
+
+        fx_config(&f, 1);
+        f.config.balloon_step_bp = f.config.swap_step_bp = 10000;
+        fx_create(&f);
+        fx_free(&f, 0, free_pages);
+        fx_add(&f, 1, SIZE, 0);
+        fx_running(&f, 1, SIZE, SIZE);
+        fx_plan(&f);
+        target = fx_status(&f, 1).target_pages;
+        balloon = fx_pages(&f, 1, POL_ACT_BALLOON);
+        swapped = fx_pages(&f, 1, POL_ACT_SWAP_OUT);
+        balloon = balloon < 0 ? (int64_t)SIZE : balloon;
+        EXPECT("to its target by both", balloon - (swapped < 0 ? 0 : swapped),
+               target);
+        fx_close(&f);
+    }
+}
+
+/* A guest in distress is left out when memory is moved from one VM to
+ * another; when memory is short it gives at a quarter of the pace. It has
+ * 40,000 of 40,000 pages, 10,000 active, and the other wants more. */
+static void distress(void)
+{
+    static const struct {
+        const char *row;
+        uint64_t free_pages;
+        int distress;
+        int64_t balloon;
+        uint32_t reason;
+    } rows[] = {
+        { "high: gives", 6250, 0, 38000, POL_WHY_REBALANCE },
+        { "high, in distress: left alone", 6250, 1, -1, POL_WHY_DISTRESS },
+        { "soft: gives", 3000, 0, 38000, POL_WHY_OVER_TARGET },
+        { "soft, in distress: a quarter", 3000, 1, 39500, POL_WHY_OVER_TARGET },
+    };
+    size_t i;
+
+    for (i = 0; i < ROWS(rows); i++) {
+        struct fixture f;
+        struct pol_vm_obs o = fx_obs(40000, 40000);
+
+        fx_open(&f, 2);
+        fx_add(&f, 1, 40000, 0);
+        fx_add(&f, 2, 60000, 0);
+        fx_free(&f, 0, rows[i].free_pages);
+        o.valid |= POL_OBS_GUEST_STALL;
+        o.measured_active_pages = 10000;
+        o.guest_stall_bp = rows[i].distress ? 5000 : 0;
+        fx_see(&f, 1, &o);
+        fx_running(&f, 2, 30000, 30000);
+        fx_plan(&f);
+        EXPECT(rows[i].row, fx_status(&f, 1).distress, rows[i].distress);
+        EXPECT(rows[i].row, fx_pages(&f, 1, POL_ACT_BALLOON), rows[i].balloon);
+        EXPECT(rows[i].row, fx_status(&f, 1).reason, rows[i].reason);
+        fx_close(&f);
+    }
 }
 
 /* Two VMs share what swap space is left. */
@@ -328,6 +472,9 @@ static const struct test_case cases[] = {
     { "limits hold in state high", limits },
     { "blocking and letting go", blocking },
     { "a preset whose balloon stops in hard", hard_stops_balloon },
+    { "limits of groups hold in state high", group_limits },
+    { "nothing is taken twice", never_twice },
+    { "guests in distress", distress },
     { "no more swapped out than there is space", swap_space },
 };
 

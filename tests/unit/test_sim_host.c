@@ -106,6 +106,41 @@ static void images_are_shared_by_their_vms(void)
     sim_host_destroy(host);
 }
 
+/* Programs of one image leave the same pages zero and fill others alike; what
+ * is written again is the VM's own. */
+static void programs_of_an_image_are_alike(void)
+{
+    static const uint32_t image[3] = { 1, 1, 0 };
+    struct sim_host *host = fix_host(65536, 0);
+    struct sim_vm *vm[3];
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        struct sim_vm_config c = fix_config((uint64_t)i, 16384);
+        struct sim_phase p = fix_phase(SIM_IDLE, 10000, 0);
+
+        c.image = image[i];
+        c.kernel_image_pages = 0;
+        c.zero_anon_bp = 1000;
+        c.image_anon_bp = 5000;
+        p.write_bp = 0;
+        vm[i] = fix_vm(host, &c, &p);
+    }
+    CU_ASSERT_EQUAL(sim_host_set_share_rate(host, 20000), POL_OK);
+    fix_step(host, 20000);
+    /* Pages are spread evenly: as many as stated, within a page or so. */
+    for (i = 0; i < 3; i++) {
+        uint64_t want = image[i] == 0 ? 1000 : 6000;
+        uint64_t got = fix_vm_stats(vm[i]).shared_pages;
+
+        CU_ASSERT(got + 4 >= want && got <= want + 4);
+    }
+    CU_ASSERT(fix_stats(host).shared_frames >= 4997);
+    CU_ASSERT(fix_stats(host).shared_frames <= 5005);
+    fix_check(host);
+    sim_host_destroy(host);
+}
+
 static void swapping_moves_what_it_says(void)
 {
     struct sim_host *host = fix_host(4096, 600);
@@ -506,6 +541,7 @@ int main(void)
         { "zero pages merge into one frame", zero_pages_merge_into_one_frame },
         { "writing breaks sharing", writing_breaks_sharing },
         { "images are shared by their VMs", images_are_shared_by_their_vms },
+        { "programs of an image are alike", programs_of_an_image_are_alike },
         { "swapping moves what it says", swapping_moves_what_it_says },
         { "the disk limits swapping by request",
           disk_limits_swapping_by_request },

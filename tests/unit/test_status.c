@@ -57,6 +57,7 @@ static void errors(void)
     fx_add(&f, 1, 100, 0);
     EXPECT("no host", pol_vm_target(f.ctx, 1, &t), POL_ERR_INVALID);
     fx_free(&f, 0, FX_TOTAL);
+    EXPECT("no plan", pol_vm_target(f.ctx, 1, &t), POL_ERR_INVALID);
     for (i = 0; i < ROWS(rows); i++) {
         EXPECT(rows[i].row,
                pol_report(f.ctx, &rows[i].action, rows[i].done, rows[i].error),
@@ -214,6 +215,101 @@ static void target_without_plan(void)
     }
 }
 
+/* Three balloon actions that fail in a row make a balloon stuck. */
+static void failures_in_a_row(void)
+{
+    static const struct {
+        const char *row;
+        int errors[6]; /* of the reports */
+        int stuck;
+    } rows[] = {
+        { "two", { 0, 0, 0, 0, POL_ERR_HOST, POL_ERR_HOST }, 0 },
+        { "three", { 0, 0, 0, POL_ERR_HOST, POL_ERR_HOST, POL_ERR_HOST }, 1 },
+        { "three, not in a row",
+          { 0, POL_ERR_HOST, POL_ERR_HOST, 0, POL_ERR_HOST, POL_ERR_HOST },
+          0 },
+        { "not tried on purpose",
+          { POL_ERR_UNSUPPORTED, POL_ERR_UNSUPPORTED, POL_ERR_UNSUPPORTED,
+            POL_ERR_UNSUPPORTED, POL_ERR_UNSUPPORTED, POL_ERR_UNSUPPORTED },
+          0 },
+    };
+    size_t i, k;
+
+    for (i = 0; i < ROWS(rows); i++) {
+        struct pol_action a = { 1, 76750, POL_ACT_BALLOON, 0 };
+        struct fixture f;
+
+        open(&f);
+        fx_plan(&f);
+        for (k = 0; k < 6; k++) {
+            MUST(pol_report(f.ctx, &a, 76750, rows[i].errors[k]));
+        }
+        EXPECT(rows[i].row, fx_status(&f, 1).stuck, rows[i].stuck);
+        fx_close(&f);
+    }
+}
+
+/* Such a VM keeps what it has, others make up for it on a host that cannot
+ * swap, and it is asked again after a minute. */
+static void stuck_by_failures(void)
+{
+    struct fixture f;
+    uint32_t s, asks = 0, asked_at = 0;
+
+    fx_open(&f, 2);
+    f.host.caps = 0;
+    fx_add(&f, 1, 45000, 0);
+    fx_add(&f, 2, 45000, 0);
+    for (s = 0; s < 70; s++) {
+        const struct pol_action *a;
+
+        fx_free(&f, 1000, 5000);
+        fx_running(&f, 1, 45000, 45000);
+        fx_running(&f, 2, 45000, 45000);
+        fx_free(&f, 0, 3000);
+        fx_plan(&f);
+        a = fx_action(&f, 1, POL_ACT_BALLOON);
+        if (a != NULL) {
+            MUST(pol_report(f.ctx, a, 0, POL_ERR_HOST));
+            asks++;
+            asked_at = s;
+        }
+        if (s == 10) {
+            EXPECT("asked three times", asks, 3);
+            EXPECT("stuck", fx_status(&f, 1).stuck, 1);
+            EXPECT("keeps it", fx_status(&f, 1).target_pages, 45000);
+            EXPECT("the other makes up", fx_status(&f, 2).target_pages,
+                   93000 - 5250 - 1000 - 45000);
+        }
+    }
+    EXPECT_TRUE("asked again", asks > 3 && asked_at >= 62);
+    fx_close(&f);
+}
+
+/* A host that says it cannot swap in is not asked again. */
+static void no_swap_in(void)
+{
+    struct fixture f;
+    struct pol_vm_obs o = fx_obs(20000, 40000);
+    int n;
+
+    fx_open(&f, 1);
+    fx_add(&f, 1, 40000, 0);
+    o.valid |= POL_OBS_SWAPPED;
+    o.swapped_pages = 500;
+    for (n = 0; n < 2; n++) {
+        fx_free(&f, 1000, 50000);
+        fx_see(&f, 1, &o);
+        fx_plan(&f);
+        EXPECT("once", fx_pages(&f, 1, POL_ACT_SWAP_IN), n == 0 ? 500 : -1);
+        if (n == 0) {
+            MUST(pol_report(f.ctx, fx_action(&f, 1, POL_ACT_SWAP_IN), 0,
+                            POL_ERR_UNSUPPORTED));
+        }
+    }
+    fx_close(&f);
+}
+
 static const struct test_case cases[] = {
     { "wrong calls", errors },
     { "what a report says of a balloon", balloon_reports },
@@ -221,6 +317,9 @@ static const struct test_case cases[] = {
     { "blocking that failed", block_reports },
     { "caps and rates that could not be set", cap_and_rate_reports },
     { "targets without a plan", target_without_plan },
+    { "three failures in a row", failures_in_a_row },
+    { "stuck by failures: others make up, tried again", stuck_by_failures },
+    { "a host that cannot swap in", no_swap_in },
 };
 
 EXPECT_MAIN("status", cases)

@@ -559,8 +559,9 @@ static void failures_and_looks_leave_no_record(void)
 {
     struct pol_ctx *ctx = new_ctx();
     struct pol_vm_params p;
+    struct pol_action actions[128];
     uint64_t target;
-    size_t head;
+    size_t head, n = 0;
 
     clear();
     CU_ASSERT(pol_trace_start(ctx, keep, &out) == POL_OK);
@@ -572,6 +573,11 @@ static void failures_and_looks_leave_no_record(void)
     observe(ctx);
     head = out.n;
     CU_ASSERT(pol_vm_get(ctx, 1, &p) == POL_OK);
+    CU_ASSERT(pol_vm_target(ctx, 1, &target) == POL_ERR_INVALID);
+    CU_ASSERT(out.n == head); /* no plan yet: no target */
+    CU_ASSERT(pol_plan(ctx, actions, COUNT(actions), &n) == POL_OK);
+    CU_ASSERT(out.n > head);
+    head = out.n;
     CU_ASSERT(pol_vm_target(ctx, 1, &target) == POL_OK);
     CU_ASSERT(out.n == head);
     CU_ASSERT(pol_trace_start(ctx, NULL, NULL) == POL_OK); /* stops */

@@ -36,8 +36,6 @@ static void errors(void)
            POL_ERR_BUFFER);
     EXPECT("none runs", pol_ws_report(f.ctx, 1, 0), POL_ERR_INVALID);
     begin(&f, 1000, pages);
-    EXPECT("backwards", pol_ws_begin(f.ctx, 1, 999, pages, N, &n),
-           POL_ERR_CLOCK);
     EXPECT("more than watched", pol_ws_report(f.ctx, 1, N + 1), POL_ERR_RANGE);
     EXPECT("all", pol_ws_report(f.ctx, 1, 50), POL_OK);
     EXPECT("fewer than before", pol_ws_report(f.ctx, 1, 49), POL_ERR_RANGE);
@@ -50,8 +48,9 @@ static void due(void)
     static const struct {
         uint64_t vm_time_ms;
         int due;
-    } rows[] = { { 0, 0 },     { 1000, 0 },       { 30999, 0 }, { 31000, 1 },
-                 { 31001, 1 }, { UINT64_MAX, 1 }, { 999, 0 } };
+    } rows[] = { { 0, 1 },     { 1000, 0 },       { 30999, 0 }, { 31000, 1 },
+                 { 31001, 1 }, { UINT64_MAX, 1 }, { 999, 1 } };
+    /* Before 1000 it is another guest's time. */
     struct fixture f;
     uint64_t pages[N];
     size_t i;
@@ -214,6 +213,80 @@ static void reboot_forgets(void)
     fx_close(&f);
 }
 
+/* A guest that was started again between two looks: its VM time begins anew,
+ * the period that ran counts for nothing, and the next ones count. */
+static void time_begins_anew(void)
+{
+    struct fixture f;
+    uint64_t pages[N];
+
+    open(&f, 10000);
+    begin(&f, 500000, pages);
+    MUST(pol_ws_report(f.ctx, 1, 50));
+    begin(&f, 530000, pages);
+    MUST(pol_ws_report(f.ctx, 1, 100));
+    EXPECT("half, so far", fx_ws(&f, 1).slow_bp, 5000);
+    EXPECT("due at once", pol_ws_due(f.ctx, 1, 2000), 1);
+    begin(&f, 2000, pages);
+    EXPECT("a void period", fx_ws(&f, 1).slow_bp, 5000);
+    EXPECT("a void period", fx_ws(&f, 1).fast_bp, 5000);
+    EXPECT("counting from there", pol_ws_due(f.ctx, 1, 31999), 0);
+    EXPECT("for 30 s", pol_ws_due(f.ctx, 1, 32000), 1);
+    MUST(pol_ws_report(f.ctx, 1, 100));
+    begin(&f, 32000, pages);
+    EXPECT("counted", fx_ws(&f, 1).slow_bp, 5999);
+    EXPECT("counted", fx_ws(&f, 1).fast_bp, 7999);
+    fx_close(&f);
+}
+
+/* Averages under distress: 50 % before, then one period with so much touched
+ * of 100, by a VM that consumes 4000 of its 10,000 pages. */
+static void distress_shows_no_decline(void)
+{
+    static const struct {
+        const char *row;
+        int mine, others; /* in distress */
+        uint32_t touched;
+        uint32_t slow_bp, fast_bp;
+    } rows[] = {
+        { "no distress: slow decline", 0, 0, 20, 4400, 3200 },
+        { "in distress: none", 1, 0, 20, 5000, 5000 },
+        { "down to a quarter of 4000", 1, 0, 11, 5000, 5000 },
+        { "below that: next to nothing touched", 1, 0, 9, 2539, 2539 },
+        { "growth as ever", 1, 0, 100, 5999, 7999 },
+        { "another in distress: both fast", 0, 1, 20, 3200, 3200 },
+        { "and growth as ever", 0, 1, 100, 5999, 7999 },
+    };
+    size_t i;
+
+    for (i = 0; i < ROWS(rows); i++) {
+        struct fixture f;
+        uint64_t pages[N];
+        struct pol_vm_obs o = fx_obs(4000, 10000);
+
+        fx_open(&f, 2);
+        fx_add(&f, 1, 10000, 0);
+        fx_add(&f, 2, 10000, 0);
+        o.valid |= POL_OBS_GUEST_STALL;
+        o.valid &= ~(uint32_t)POL_OBS_MEASURED;
+        begin(&f, 0, pages);
+        MUST(pol_ws_report(f.ctx, 1, 50));
+        begin(&f, 30000, pages);
+        fx_free(&f, 1000, FX_TOTAL);
+        o.guest_stall_bp = rows[i].mine ? 5000 : 0;
+        fx_see(&f, 1, &o);
+        o.guest_stall_bp = rows[i].others ? 5000 : 0;
+        fx_see(&f, 2, &o);
+        fx_plan(&f);
+        fx_free(&f, 29000, FX_TOTAL);
+        MUST(pol_ws_report(f.ctx, 1, rows[i].touched));
+        begin(&f, 60000, pages);
+        EXPECT(rows[i].row, fx_ws(&f, 1).slow_bp, rows[i].slow_bp);
+        EXPECT(rows[i].row, fx_ws(&f, 1).fast_bp, rows[i].fast_bp);
+        fx_close(&f);
+    }
+}
+
 static const struct test_case cases[] = {
     { "wrong calls", errors },
     { "periods last 30 s of VM time", due },
@@ -223,6 +296,9 @@ static const struct test_case cases[] = {
     { "growth shows before the period ends", running_period },
     { "periods without a report count for nothing", nothing_reported },
     { "a reboot forgets", reboot_forgets },
+    { "VM time may begin anew", time_begins_anew },
+    { "distress: no decline, and nobody waits for a slow one",
+      distress_shows_no_decline },
 };
 
 EXPECT_MAIN("working_set", cases)

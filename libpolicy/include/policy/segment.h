@@ -9,15 +9,15 @@
  * decides which range a VM gets; it never touches the memory itself.
  *
  * Memory: everything is in one block of the caller's, which it may move
- * nowhere and frees when done; at most 64 bytes per extent, plus a fixed part
- * per NUMA node. An extent is a free range between two used ones, or a used
- * one.
+ * nowhere and frees when done: 64 bytes per extent, about 6 KiB per NUMA node
+ * and 6 KiB besides. An extent is a used range, or a free one between two
+ * used ones.
  *
  * Time: every call takes time bounded by the number of bits of a page number,
- * and for each segment handed over; neither the size of a VM nor the number
- * of extents matters but for the processor's caches. pol_segments_init() and
- * pol_segments_add() cost the same whatever they add; saving, loading,
- * checking and visiting look at every extent.
+ * for each segment handed over and each node considered; neither the size of
+ * a VM nor the number of extents matters but for the processor's caches.
+ * pol_segments_init() and pol_segments_add() cost the same whatever they add;
+ * saving, loading, checking and visiting look at every extent.
  *
  * Rules: best fit, so that large holes stay whole; the lower end of the hole
  * for what is to stay, the upper end for what is known to go soon. Nothing is
@@ -179,8 +179,8 @@ uint64_t pol_segment_fit_score(const struct pol_segment_fit *fit);
 /**
  * Free whole segments, all of them or none.
  * @return POL_OK; POL_ERR_NOTFOUND (no used segment begins there: free
- *         already, never allocated, or listed twice); POL_ERR_MISMATCH (it has another
- *         length); POL_ERR_OWNER; POL_ERR_RANGE (count 0)
+ *         already, never allocated, or listed twice); POL_ERR_MISMATCH (it
+ *         has another length); POL_ERR_OWNER; POL_ERR_RANGE (count 0)
  */
 POL_MUST_USE int pol_segments_free(struct pol_segments *s, uint64_t owner,
                                    const struct pol_segment *list,

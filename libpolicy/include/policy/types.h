@@ -77,13 +77,15 @@ enum pol_driver {
 
 /** What the host can do besides ballooning. Bits of `caps`. */
 enum pol_cap {
-    POL_CAP_SWAP = 1u << 0,     /**< swap a VM's pages out and in */
+    POL_CAP_SWAP = 1u << 0,     /**< swap a VM's pages out */
     POL_CAP_BLOCK = 1u << 1,    /**< stop and continue a VM's execution */
     POL_CAP_SHARE = 1u << 2,    /**< scan for equal pages at a given rate */
     POL_CAP_HARD_CAP = 1u << 3, /**< enforce a maximum per VM */
-    POL_CAP_SAMPLE = 1u << 4    /**< sample a VM's pages for touches */
+    POL_CAP_SAMPLE = 1u << 4,   /**< sample a VM's pages for touches */
+    POL_CAP_SWAP_IN = 1u << 5   /**< bring swapped pages back before they are
+                                     touched */
 };
-#define POL_CAPS_ALL 0x1fu
+#define POL_CAPS_ALL 0x3fu
 
 /** Things a VM's owner forbids. Bits of pol_vm_params.flags. */
 enum pol_vm_flag {
