@@ -288,7 +288,7 @@ static int op_set_hard_cap(void *host, uint64_t vm, uint64_t pages)
     if (target == NULL) {
         return POL_ERR_NOTFOUND;
     }
-    /* The library's figure includes the VM's overhead, the engine's does not. */
+    /* The library's figure includes the overhead, the engine's does not. */
     sim_vm_stats(target, &stats);
     return sim_vm_set_hard_cap(target, pages > stats.overhead_pages
                                            ? pages - stats.overhead_pages

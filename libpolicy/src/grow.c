@@ -145,16 +145,18 @@ static void grow(struct polx_plan *plan, struct polx_vm *vm, struct pot *pot,
 }
 
 /* A balloon asked for less than the VM may keep, and not there yet, is called
- * back: that needs no free memory. */
+ * back: that needs no free memory. Also one that is stuck: should its driver
+ * wake up, it must not do what was wanted long ago. */
 static void call_back(struct polx_plan *plan, struct polx_vm *vm)
 {
     uint64_t goal = polx_min(polx_grow_goal(plan->ctx, vm), vm->actual_pages);
     uint64_t coming = polx_expected(vm);
     uint64_t ask = polx_sat_sub(goal, polx_beside(vm));
+    bool fixed =
+        (vm->bits & POLX_VM_FIXED) != 0 && (vm->bits & POLX_VM_STUCK) == 0;
     uint32_t why;
 
-    if ((vm->bits & (POLX_VM_FIXED | POLX_VM_RETRYING | POLX_VM_BLOCKED)) ==
-            0 &&
+    if (!fixed && (vm->bits & (POLX_VM_RETRYING | POLX_VM_BLOCKED)) == 0 &&
         vm->action != POL_ACT_BALLOON && goal > coming &&
         ask > vm->asked_pages &&
         !polx_in_dead_band(plan->ctx, vm, goal - coming) &&

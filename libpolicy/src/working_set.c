@@ -68,7 +68,7 @@ bool polx_is_busy(const struct pol_ctx *ctx, const struct polx_vm *vm)
     if ((vm->bits & POLX_VM_SAMPLED) == 0) {
         return vm->active_pages >= vm->consumed_pages / 4;
     }
-    if (past < span / 4) {
+    if (past <= span / 4) {
         q = q > vm->last_q16 ? q : vm->last_q16;
     } else if (past < span) {
         q = polx_min(q * span / past, ONE_Q16);

@@ -284,7 +284,8 @@ static void begin(struct history *h, uint64_t seed, uint8_t *memory)
     h->host.total = UINT64_C(1) << (one_in(h, 8) ? 52 : 8 + any(h, 20));
     h->host.own = h->host.total / 16;
     h->host.swap_total = h->host.total >> any(h, 4);
-    h->host.caps = one_in(h, 2) ? POL_CAPS_ALL : (uint32_t)any(h, 32);
+    h->host.caps =
+        one_in(h, 2) ? POL_CAPS_ALL : (uint32_t)any(h, POL_CAPS_ALL + 1);
     for (i = 1; i <= PLAN_GROUPS; i++) {
         pol_group_params_init(&g);
         g.parent = i == 3 ? 1 : 0;

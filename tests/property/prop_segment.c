@@ -224,6 +224,22 @@ static struct pol_segment_request any_request(void)
     return r;
 }
 
+/* One piece from the smallest run that holds it, when any node will do. */
+static bool wastes_least(const struct pol_segment_request *r,
+                         const struct pol_segment_fit *fit)
+{
+    static uint32_t lengths[PAGES];
+    uint32_t n = runs(POL_SEGMENT_ANY_NODE, lengths);
+    uint64_t least = UINT64_MAX;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (lengths[i] >= r->pages && lengths[i] - r->pages < least) {
+            least = lengths[i] - r->pages;
+        }
+    }
+    return fit->waste_pages == least;
+}
+
 static void took(const struct pol_segment_request *r, struct vm *vm,
                  const struct pol_segment_fit *fit)
 {
@@ -247,6 +263,7 @@ static void do_alloc(void)
     struct vm *vm = &vms[pick(VMS)];
     struct pol_segment_fit fit;
     uint32_t want;
+    bool least;
     int could, did;
 
     if (vm->owner != 0) {
@@ -255,11 +272,15 @@ static void do_alloc(void)
     want = wanted(&r);
     could = pol_segments_fit(host, &r, &fit);
     unchanged();
+    least = could != POL_OK || wastes_least(&r, &fit);
     did = pol_segments_alloc(host, &r, vm->list, &vm->count);
     CU_ASSERT(did == could || (did == POL_ERR_NOMEM && could == POL_OK));
     if (r.align_pages <= 1) {
         CU_ASSERT((could == POL_OK) == (want != UINT32_MAX));
         CU_ASSERT(could != POL_OK || fit.segments == want);
+        if (could == POL_OK && want == 1 && r.node == POL_SEGMENT_ANY_NODE) {
+            CU_ASSERT(least);
+        }
     }
     if (did == POL_OK) {
         took(&r, vm, &fit);

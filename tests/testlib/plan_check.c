@@ -233,8 +233,9 @@ static const char *check_action(const struct plan_seen *p,
                    : NULL;
     case POL_ACT_SWAP_IN:
         t->growth += a->pages;
-        return a->pages == 0 || a->pages > vm->swapped
-                   ? "swap in only what is swapped out"
+        return (p->host->caps & POL_CAP_SWAP_IN) == 0 || a->pages == 0 ||
+                       a->pages > vm->swapped
+                   ? "swap in only where possible, and what is swapped out"
                    : NULL;
     case POL_ACT_BLOCK:
         return (p->host->caps & POL_CAP_BLOCK) == 0 || vm->blocked ||

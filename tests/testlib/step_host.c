@@ -87,6 +87,10 @@ static int read_vm(void *host, uint64_t vm, struct pol_vm_obs *o)
     o->consumed_pages = h->vms[vm - 1].consumed;
     o->actual_pages = h->vms[vm - 1].actual;
     o->target_seen_pages = h->vms[vm - 1].record;
+    if (h->vms[vm - 1].swapped > 0) {
+        o->valid |= POL_OBS_SWAPPED;
+        o->swapped_pages = h->vms[vm - 1].swapped;
+    }
     if (h->garbage == GARBAGE_HUGE || h->garbage == GARBAGE_ZERO) {
         memset(o, h->garbage == GARBAGE_HUGE ? 0xff : 0, sizeof(*o));
         o->size = size;

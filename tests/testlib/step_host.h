@@ -53,7 +53,7 @@ struct step_host {
         int there;
         int gone_when_read;
         struct pol_vm_params params;
-        uint64_t consumed, actual, record;
+        uint64_t consumed, actual, record, swapped;
         uint8_t blocked;
     } vms[STEP_VMS]; /* ids 1.. */
     /* What goes wrong. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Admission (ESX02 6.2). Of 100,000 pages 6250 stay free, as plans aim at;
- * nobody else runs but, where the row says so, a VM of 40,000 with 30,000 reserved and an
- * overhead of 1000.
+ * nobody else runs but, where the row says so, a VM of 40,000 with 30,000
+ * reserved and an overhead of 1000.
  */
 #include "expect.h"
 #include "fixture.h"

@@ -251,13 +251,15 @@ static void swap_in(void)
     static const struct {
         const char *row;
         uint64_t free_pages, swapped;
+        uint32_t caps;
         int64_t pages;
     } rows[] = {
-        { "some", 20000, 500, 500 },
-        { "a step", 20000, 9000, 2000 },
-        { "no free memory", 6250, 9000, -1 },
-        { "little free memory", 6260, 9000, 10 },
-        { "none swapped", 20000, 0, -1 },
+        { "some", 20000, 500, POL_CAP_SWAP_IN, 500 },
+        { "a step", 20000, 9000, POL_CAP_SWAP_IN, 2000 },
+        { "no free memory", 6250, 9000, POL_CAP_SWAP_IN, -1 },
+        { "little free memory", 6260, 9000, POL_CAP_SWAP_IN, 10 },
+        { "none swapped", 20000, 0, POL_CAP_SWAP_IN, -1 },
+        { "a host that cannot", 20000, 500, 0, -1 },
     };
     size_t i;
 
@@ -269,6 +271,7 @@ static void swap_in(void)
         fx_add(&f, 1, 40000, 0);
         o.valid |= POL_OBS_SWAPPED;
         o.swapped_pages = rows[i].swapped;
+        f.host.caps = POL_CAP_SWAP | rows[i].caps;
         fx_free(&f, 0, rows[i].free_pages);
         fx_see(&f, 1, &o);
         fx_plan(&f);
@@ -300,6 +303,49 @@ static void hard_caps(void)
     fx_close(&f);
 }
 
+/* A guest that starts over or is moved may need more at once: its cap is
+ * raised, and never lowered. Its balloon held 50,000 of 80,000 pages. */
+static void caps_of_other_lives(void)
+{
+    static const struct {
+        uint8_t lifecycle;
+        uint64_t actual;
+        int64_t cap; /* slack: 1/32 of the size and a page */
+    } rows[] = {
+        { POL_LIFE_RUNNING, 80000, 82501 },
+        { POL_LIFE_REBOOTING, 80000, 82501 },
+        { POL_LIFE_MIGRATING, 80000, 82501 },
+        { POL_LIFE_PINNED, 80000, 82501 },
+        { POL_LIFE_RUNNING, 20000, 22501 },
+        { POL_LIFE_MIGRATING, 20000, -1 },
+        { POL_LIFE_PINNED, 20000, -1 },
+    };
+    size_t i;
+
+    for (i = 0; i < ROWS(rows); i++) {
+        const char *row = pol_lifecycle_name(rows[i].lifecycle);
+        struct fixture f;
+        struct pol_vm_obs o = fx_obs(20000, 30000);
+
+        fx_open(&f, 1);
+        f.host.caps = POL_CAPS_ALL;
+        fx_add(&f, 1, 80000, 0);
+        fx_free(&f, 0, FX_AIM);
+        fx_see(&f, 1, &o);
+        fx_plan(&f);
+        EXPECT("the balloon's", fx_pages(&f, 1, POL_ACT_HARD_CAP), 32501);
+        o.lifecycle = rows[i].lifecycle;
+        o.actual_pages = rows[i].actual;
+        o.target_seen_pages = rows[i].actual;
+        o.valid |= POL_OBS_TARGET;
+        fx_free(&f, 1000, FX_AIM);
+        fx_see(&f, 1, &o);
+        fx_plan(&f);
+        EXPECT(row, fx_pages(&f, 1, POL_ACT_HARD_CAP), rows[i].cap);
+        fx_close(&f);
+    }
+}
+
 static const struct test_case cases[] = {
     { "shrinks before grows, and nothing is given twice", shrink_before_grow },
     { "floors of free memory, with and without distress", floors },
@@ -309,6 +355,8 @@ static const struct test_case cases[] = {
     { "an inflating balloon is called back", call_back },
     { "swapped pages come back", swap_in },
     { "hard caps follow", hard_caps },
+    { "caps are only raised while a guest starts or moves",
+      caps_of_other_lives },
 };
 
 EXPECT_MAIN("grow", cases)

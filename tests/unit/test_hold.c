@@ -208,12 +208,12 @@ static void urgent(void)
         const char *row;
         uint32_t flags;
         int other;
-        int64_t swap; /* a step */
+        int64_t swap; /* 500 for the hold, 900 for the other */
     } rows[] = {
         { "patient", 0, 0, -1 },
         { "patient, another wants more", 0, 1, -1 },
-        { "urgent", POL_HOLD_URGENT, 0, 4000 },
-        { "urgent, another wants more", POL_HOLD_URGENT, 1, 4000 },
+        { "urgent", POL_HOLD_URGENT, 0, 500 },
+        { "urgent, another wants more", POL_HOLD_URGENT, 1, 1400 },
     };
     size_t i;
     int n;
@@ -230,14 +230,14 @@ static void urgent(void)
             fx_add(&f, 2, 9000, 0);
         }
         for (n = 0; n < 2; n++) {
-            fx_free(&f, 1000, 7000);
+            fx_free(&f, 1000, FX_AIM);
             fx_see(&f, 1, &o);
             if (rows[i].other) {
                 fx_running(&f, 2, 1000, 1000);
             }
             if (n == 1) {
-                MUST(pol_hold_add(f.ctx, 5, ME, 20000, UINT64_MAX,
-                                  rows[i].flags));
+                MUST(
+                    pol_hold_add(f.ctx, 5, ME, 500, UINT64_MAX, rows[i].flags));
             }
             fx_plan(&f);
         }

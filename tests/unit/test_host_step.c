@@ -202,6 +202,35 @@ static void failures_are_counted(void)
     step_close(&h);
 }
 
+/* Pages come back from swap, but not in a dry run or without the op; once in
+ * earnest, as if there had been no dry run. */
+static void swapping_in(void)
+{
+    struct step_host h;
+    struct pol_host_ops without;
+    int n;
+
+    step_open(&h);
+    h.free_pages = 50000;
+    h.vms[0].consumed = 20000;
+    h.vms[0].swapped = 500;
+    h.loop.dry_run = 1;
+    for (n = 0; n < 3; n++) {
+        EXPECT(NULL, step_once(&h), POL_OK);
+    }
+    EXPECT("not in a dry run", h.by_op[OP_SWAP_IN], 0);
+    without = h.ops;
+    without.swap_in = NULL;
+    h.loop.ops = &without;
+    h.loop.dry_run = 0;
+    EXPECT(NULL, step_once(&h), POL_OK);
+    EXPECT("not planned without the op", step_status(&h, 1).action, 0);
+    h.loop.ops = &h.ops;
+    EXPECT(NULL, step_once(&h), POL_OK);
+    EXPECT("in earnest", h.by_op[OP_SWAP_IN], 1);
+    step_close(&h);
+}
+
 static const struct test_case cases[] = {
     { "incomplete tables are refused", ops_tables },
     { "each optional op missing", optional_ops },
@@ -209,6 +238,7 @@ static const struct test_case cases[] = {
     { "whose parameters count", keep_params },
     { "a dry run changes nothing", dry_run },
     { "failures are counted and told", failures_are_counted },
+    { "swapping in, after a dry run too", swapping_in },
 };
 
 EXPECT_MAIN("host_step", cases)

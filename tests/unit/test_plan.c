@@ -257,6 +257,186 @@ static void tax(void)
     }
 }
 
+/* Memory that a guest has not touched is lent to others, but not while it
+ * starts: for a minute from when it runs it may want all of its size. */
+static void just_started(void)
+{
+    static const struct {
+        const char *row;
+        uint8_t before;
+        uint64_t after_ms;
+        uint64_t max; /* 1000 touched, and 1/64 of the size and a page */
+    } rows[] = {
+        { "built just now", POL_LIFE_BUILDING, 0, 80000 },
+        { "built 59 s ago", POL_LIFE_BUILDING, 59999, 80000 },
+        { "built a minute ago", POL_LIFE_BUILDING, 60000, 2251 },
+        { "rebooted just now", POL_LIFE_REBOOTING, 0, 80000 },
+        { "rebooted a minute ago", POL_LIFE_REBOOTING, 60000, 2251 },
+        { "first seen running", POL_LIFE_RUNNING, 0, 2251 },
+    };
+    size_t i;
+
+    for (i = 0; i < ROWS(rows); i++) {
+        struct fixture f;
+        struct pol_vm_obs o = fx_obs(1000, 80000);
+
+        fx_open(&f, 1);
+        fx_add(&f, 1, 80000, 0);
+        o.lifecycle = rows[i].before;
+        fx_see(&f, 1, &o);
+        fx_plan(&f);
+        fx_free(&f, 10000, 99000);
+        o.lifecycle = POL_LIFE_RUNNING;
+        fx_see(&f, 1, &o);
+        fx_plan(&f);
+        fx_free(&f, rows[i].after_ms, 99000);
+        fx_see(&f, 1, &o);
+        fx_plan(&f);
+        EXPECT(rows[i].row, fx_status(&f, 1).max_pages, rows[i].max);
+        fx_close(&f);
+    }
+}
+
+/* A hundred VMs of 1100 pages, each less than 1 % above its target, which
+ * changes with every plan. */
+struct crowd {
+    struct fixture f;
+    uint64_t has[100];
+};
+
+static void open_crowd(struct crowd *c, uint64_t has)
+{
+    struct pol_thresholds *t;
+    uint64_t vm;
+
+    fx_config(&c->f, 101);
+    c->f.config.idle_tax_bp = 0;
+    t = &c->f.config.thresholds;
+    t->high_bp = 100; /* 1000 pages; the aim is 1010 */
+    t->clear_bp = t->soft_bp = 40;
+    t->hard_bp = 20;
+    t->low_bp = 10;
+    t->margin_bp = 1;
+    fx_create(&c->f);
+    fx_free(&c->f, 0, FX_TOTAL);
+    for (vm = 0; vm < 100; vm++) {
+        fx_add(&c->f, vm, 1100, 0);
+        c->has[vm] = has;
+    }
+}
+
+/* A second of them, with so much more used; -> how many were asked. */
+static uint32_t crowd_second(struct crowd *c, uint64_t more, uint32_t s)
+{
+    uint64_t vm, sum = 0;
+    uint32_t asked = 0;
+
+    for (vm = 0; vm < 100; vm++) {
+        sum += c->has[vm];
+    }
+    fx_free(&c->f, 1000, FX_TOTAL - sum - more - s % 2 * 200);
+    for (vm = 0; vm < 100; vm++) {
+        fx_running(&c->f, vm, c->has[vm], c->has[vm]);
+    }
+    fx_plan(&c->f);
+    for (vm = 0; vm < 100; vm++) {
+        asked += fx_pages(&c->f, vm, POL_ACT_BALLOON) >= 0;
+        c->has[vm] = fx_status(&c->f, vm).asked_pages;
+    }
+    return asked;
+}
+
+/* Small for each of them is much for all: a hold is served. */
+static void hold_from_a_crowd(void)
+{
+    static const struct {
+        const char *row;
+        uint64_t hold;
+        int asked;
+    } rows[] = { { "no hold", 0, 0 }, { "a hold", 900, 1 } };
+    size_t i;
+    uint32_t s;
+
+    for (i = 0; i < ROWS(rows); i++) {
+        struct crowd c;
+        uint32_t asked = 0, ready = 0;
+
+        open_crowd(&c, 988);
+        if (rows[i].hold > 0) {
+            MUST(pol_hold_add(c.f.ctx, 500, 1, rows[i].hold, UINT64_MAX, 0));
+        }
+        for (s = 0; s < 20; s++) {
+            asked += crowd_second(&c, 0, s);
+            ready += fx_notes(&c.f, 500, POL_WHY_HOLD_READY);
+        }
+        EXPECT(rows[i].row, asked > 0, rows[i].asked);
+        EXPECT(rows[i].row, ready > 0, rows[i].asked);
+        fx_close(&c.f);
+    }
+}
+
+/* So is a guest in distress; one that is only below its target waits. */
+static void distress_beside_a_crowd(void)
+{
+    static const struct {
+        const char *row;
+        uint32_t stall_bp;
+        int asked;
+    } rows[] = { { "no distress", 0, 0 }, { "distress", 5000, 1 } };
+    size_t i;
+    uint32_t s;
+
+    for (i = 0; i < ROWS(rows); i++) {
+        struct crowd c;
+        struct pol_vm_obs o = fx_obs(500, 500);
+        uint32_t asked = 0;
+
+        open_crowd(&c, 980);
+        fx_add(&c.f, 100, 1800, 0);
+        o.valid |= POL_OBS_GUEST_STALL;
+        o.guest_stall_bp = rows[i].stall_bp;
+        for (s = 0; s < 20; s++) {
+            fx_see(&c.f, 100, &o);
+            asked += crowd_second(&c, 500, s);
+            EXPECT_TRUE("it wants more",
+                        fx_status(&c.f, 100).target_pages > 1500);
+        }
+        EXPECT(rows[i].row, asked > 0, rows[i].asked);
+        fx_close(&c.f);
+    }
+}
+
+/* A target counts as settled when it moves by no more than 1/1024 of the
+ * size, 78 pages: then also the last 250 pages are taken. */
+static void settled(void)
+{
+    static const struct {
+        uint64_t jitter;
+        int moves_in_58_s, moves_in_200_s;
+    } rows[] = { { 0, 0, 1 }, { 78, 0, 1 }, { 79, 0, 0 } };
+    size_t i;
+    uint32_t s;
+
+    for (i = 0; i < ROWS(rows); i++) {
+        struct fixture f;
+        int moves = 0;
+
+        fx_open(&f, 1);
+        fx_add(&f, 1, 80000, 0);
+        for (s = 0; s < 200 && !moves; s++) {
+            fx_free(&f, 1000, 6000 - s % 2 * rows[i].jitter);
+            fx_running(&f, 1, 80000, 80000);
+            fx_plan(&f);
+            moves = fx_reason(&f, 1, POL_ACT_BALLOON) == POL_WHY_SETTLED;
+            if (s <= 58) {
+                EXPECT("not yet", moves, rows[i].moves_in_58_s);
+            }
+        }
+        EXPECT("in the end", moves, rows[i].moves_in_200_s);
+        fx_close(&f);
+    }
+}
+
 static const struct test_case cases[] = {
     { "room for actions", room },
     { "2^52 pages, 2^32 shares, 100,000 VMs", extremes },
@@ -265,6 +445,10 @@ static const struct test_case cases[] = {
     { "the host's own memory", hosts_own },
     { "the sharing scan follows the state", scan_rate },
     { "the idle-memory tax", tax },
+    { "memory of a VM that starts is not lent", just_started },
+    { "a hold is served from many small differences", hold_from_a_crowd },
+    { "so is a guest in distress", distress_beside_a_crowd },
+    { "targets settle although hosts are never still", settled },
 };
 
 EXPECT_MAIN("plan", cases)

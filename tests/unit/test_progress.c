@@ -252,6 +252,78 @@ static void takeover(void)
     fx_close(&f);
 }
 
+/* A stuck balloon's old target is taken back when the VM may keep more, so
+ * that it does not inflate when its driver wakes up. */
+static void stuck_is_called_back(void)
+{
+    static const struct {
+        const char *row;
+        uint32_t caps;
+    } rows[] = { { "with swap", POL_CAP_SWAP }, { "without", 0 } };
+    size_t i;
+    uint32_t s;
+
+    for (i = 0; i < ROWS(rows); i++) {
+        struct fixture f;
+
+        open(&f);
+        f.host.caps = rows[i].caps;
+        for (s = 0; s <= 21; s++) {
+            second(&f, SIZE, 3000);
+        }
+        EXPECT(rows[i].row, fx_status(&f, 1).stuck, 1);
+        for (s = 0; s < 3; s++) {
+            second(&f, SIZE, 20000);
+        }
+        EXPECT(rows[i].row, fx_status(&f, 1).stuck, 1);
+        EXPECT(rows[i].row, fx_status(&f, 1).asked_pages, SIZE);
+        EXPECT("free", fx_status(&f, 1).promised_pages, 0);
+        fx_close(&f);
+    }
+}
+
+/* One that stops above what it was asked comes to its target from below too,
+ * and rests there; one that takes more than it should is let be. The host's
+ * own use is 17,000, then 15,000. */
+static void growth_and_offset(void)
+{
+    static const struct {
+        const char *row;
+        int64_t offset;
+        uint64_t down, up; /* asked in the end */
+        int64_t actual;
+    } rows[] = {
+        { "exact", 0, 76750, 78750, 78750 },
+        { "stops 1000 above", 1000, 75750, 77750, 78750 },
+        { "stops 1000 below", -1000, 76750, 78750, 77750 },
+    };
+    size_t i;
+    uint32_t s;
+
+    for (i = 0; i < ROWS(rows); i++) {
+        struct fixture f;
+        int64_t actual = (int64_t)SIZE;
+        uint32_t late = 0;
+
+        open(&f);
+        for (s = 0; s < 400; s++) {
+            uint64_t own = s < 200 ? 17000 : 15000;
+
+            second(&f, (uint64_t)actual, FX_TOTAL - own - (uint64_t)actual);
+            late += s > 350 ? fx_count(&f, POL_ACT_BALLOON) : 0;
+            actual = (int64_t)fx_status(&f, 1).asked_pages + rows[i].offset;
+            actual = actual > (int64_t)SIZE ? (int64_t)SIZE : actual;
+            if (s == 199) {
+                EXPECT(rows[i].row, fx_status(&f, 1).asked_pages, rows[i].down);
+            }
+        }
+        EXPECT(rows[i].row, fx_status(&f, 1).asked_pages, rows[i].up);
+        EXPECT(rows[i].row, actual, rows[i].actual);
+        EXPECT("at rest", late, 0);
+        fx_close(&f);
+    }
+}
+
 static const struct test_case cases[] = {
     { "a dead balloon is tried again ever more rarely", back_off },
     { "slow, early, obedient and dead balloons", kinds_of_balloons },
@@ -260,6 +332,8 @@ static const struct test_case cases[] = {
     { "the clock begins with the driver", clock_starts_with_driver },
     { "others make up for a stuck one", others_make_up },
     { "taking over running VMs moves nothing", takeover },
+    { "a stuck one is called back", stuck_is_called_back },
+    { "growing with an offset", growth_and_offset },
 };
 
 EXPECT_MAIN("progress", cases)

@@ -286,30 +286,6 @@ static void stuck_by_failures(void)
     fx_close(&f);
 }
 
-/* A host that says it cannot swap in is not asked again. */
-static void no_swap_in(void)
-{
-    struct fixture f;
-    struct pol_vm_obs o = fx_obs(20000, 40000);
-    int n;
-
-    fx_open(&f, 1);
-    fx_add(&f, 1, 40000, 0);
-    o.valid |= POL_OBS_SWAPPED;
-    o.swapped_pages = 500;
-    for (n = 0; n < 2; n++) {
-        fx_free(&f, 1000, 50000);
-        fx_see(&f, 1, &o);
-        fx_plan(&f);
-        EXPECT("once", fx_pages(&f, 1, POL_ACT_SWAP_IN), n == 0 ? 500 : -1);
-        if (n == 0) {
-            MUST(pol_report(f.ctx, fx_action(&f, 1, POL_ACT_SWAP_IN), 0,
-                            POL_ERR_UNSUPPORTED));
-        }
-    }
-    fx_close(&f);
-}
-
 static const struct test_case cases[] = {
     { "wrong calls", errors },
     { "what a report says of a balloon", balloon_reports },
@@ -319,7 +295,6 @@ static const struct test_case cases[] = {
     { "targets without a plan", target_without_plan },
     { "three failures in a row", failures_in_a_row },
     { "stuck by failures: others make up, tried again", stuck_by_failures },
-    { "a host that cannot swap in", no_swap_in },
 };
 
 EXPECT_MAIN("status", cases)

@@ -287,8 +287,36 @@ static void distress_shows_no_decline(void)
     }
 }
 
+/* The shortest period there is, with a guest in distress: every instant is
+ * both the beginning and the end of a period. */
+static void shortest_period(void)
+{
+    struct fixture f;
+    uint64_t pages[N], ms;
+    size_t n;
+
+    fx_config(&f, 2);
+    f.config.sample_period_ms = 1;
+    fx_create(&f);
+    fx_add(&f, 1, 1000, 0);
+    for (ms = 0; ms < 8; ms++) {
+        struct pol_vm_obs o = fx_obs(900, 1000);
+
+        o.valid |= POL_OBS_GUEST_STALL;
+        o.guest_stall_bp = 5000;
+        fx_free(&f, ms % 2, 50000);
+        fx_see(&f, 1, &o);
+        MUST(pol_ws_begin(f.ctx, 1, ms, pages, N, &n));
+        MUST(pol_ws_report(f.ctx, 1, 50));
+        fx_plan(&f);
+    }
+    EXPECT("it is busy and in distress", fx_status(&f, 1).distress, 1);
+    fx_close(&f);
+}
+
 static const struct test_case cases[] = {
     { "wrong calls", errors },
+    { "the shortest period there is", shortest_period },
     { "periods last 30 s of VM time", due },
     { "pages are in range, spread, and a function of the seed",
       choice_of_pages },

@@ -128,7 +128,10 @@ static void policy_free(void *host, uint64_t owner, const struct seg_held *held)
 }
 
 const struct seg_model seg_model_policy = {
-    "libpolicy",       policy_create,       free,        policy_fit,
-    seg_no_prepare,    policy_alloc,        policy_free, seg_pieces_n,
-    seg_pieces_ranges, seg_pieces_describe,
+    "libpolicy",         true,
+    policy_create,       free,
+    policy_fit,          seg_no_prepare,
+    policy_alloc,        policy_free,
+    seg_pieces_n,        seg_pieces_ranges,
+    seg_pieces_describe,
 };

@@ -30,6 +30,7 @@ struct seg_want {
 
 struct seg_model {
     const char *name;
+    bool whole; /**< tries to give VMs one range at all */
     /** A host of so many pages, all free. */
     void *(*create)(uint64_t pages);
     void (*destroy)(void *host);

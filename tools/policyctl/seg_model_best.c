@@ -190,7 +190,15 @@ static void best_free(void *model, uint64_t owner, const struct seg_held *held)
 }
 
 const struct seg_model seg_model_best = {
-    "best-fit",        best_create,         best_destroy, best_fit,
-    seg_no_prepare,    best_alloc,          best_free,    seg_pieces_n,
-    seg_pieces_ranges, seg_pieces_describe,
+    "best-fit",
+    true,
+    best_create,
+    best_destroy,
+    best_fit,
+    seg_no_prepare,
+    best_alloc,
+    best_free,
+    seg_pieces_n,
+    seg_pieces_ranges,
+    seg_pieces_describe,
 };

@@ -292,6 +292,7 @@ static uint32_t buddy_describe(const struct seg_held *held, uint64_t *out)
 }
 
 const struct seg_model seg_model_buddy = {
-    "buddy",     buddy_create, buddy_destroy,  buddy_fit,    buddy_prepare,
-    buddy_alloc, buddy_free,   buddy_segments, buddy_ranges, buddy_describe,
+    "buddy",        false,         buddy_create,   buddy_destroy,
+    buddy_fit,      buddy_prepare, buddy_alloc,    buddy_free,
+    buddy_segments, buddy_ranges,  buddy_describe,
 };

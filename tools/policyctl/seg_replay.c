@@ -115,11 +115,12 @@ static uint32_t choose_by_pages(const struct replay *r, uint64_t pages,
 }
 
 /* May another VM be split, and the share of those that are not stay above
- * the goal? */
+ * the goal? A model that splits nearly all is not held to it. */
 static bool may_split(const struct replay *r)
 {
-    return (r->split + 1) * 10000 <=
-           (r->out->placed + 1) * (10000 - (uint64_t)r->setup->goal_bp);
+    return !r->model->whole ||
+           (r->split + 1) * 10000 <=
+               (r->out->placed + 1) * (10000 - (uint64_t)r->setup->goal_bp);
 }
 
 /* The scores of a size; a size that shares its place takes it over. */
