@@ -118,7 +118,8 @@ test_simulate()
     says out '^first at 1 min 00 s: .*because: '
     says out '^second at 2 min 00 s: .*because: '
     says out '^nobody at 2 min 00 s: not running'
-    status 0 "CSV" "$policyctl" simulate "$two_vm" -q --until 2m --csv two.csv
+    status 0 "CSV" "$policyctl" simulate "$two_vm" -q --until 2m --csv two.csv \
+        --record two.trace
     says two.csv '^120000,2,"second",[0-9]+,[0-9]+,'
     status 1 "a file that cannot be written" \
         "$policyctl" simulate "$two_vm" -q --until 10s --json=/no/such/file
@@ -127,7 +128,17 @@ test_simulate()
         status 1 "a full disk" \
             "$policyctl" simulate "$two_vm" -q --until 10s --json=/dev/full
         one_line err
+        status 1 "standard output on a full disk" \
+            sh -c '"$0" replay "$1" >/dev/full' "$policyctl" two.trace
     fi
+    cp "$two_vm" mine.yaml
+    status 2 "a report over the scenario" \
+        "$policyctl" simulate mine.yaml -q --until 10s --report mine.yaml
+    one_line err
+    cmp -s "$two_vm" mine.yaml || { echo "the scenario has changed"; exit 1; }
+    status 2 "two outputs into one file" \
+        "$policyctl" simulate mine.yaml -q --until 10s --report both --csv both
+    one_line err
     status 0 "version" "$policyctl" --version
     says out '^policyctl \(libpolicy\) [0-9]+\.[0-9]+\.[0-9]+$'
     status 0 "help" "$policyctl" --help

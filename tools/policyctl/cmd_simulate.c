@@ -375,6 +375,26 @@ static int simulate(struct options *options,
     return status;
 }
 
+/* Nothing is written over the scenario, and no two outputs into one file. */
+static int check_outputs(const struct options *options)
+{
+    const char *files[] = { options->scenario, options->json, options->report,
+                            options->trace, options->csv };
+    size_t n = sizeof files / sizeof files[0];
+
+    for (size_t i = 0; i < n; i++) {
+        for (size_t j = i + 1; j < n; j++) {
+            if (same_file(files[i], files[j]) ||
+                (i > 0 && files[i] != NULL && files[j] != NULL &&
+                 strcmp(files[i], files[j]) == 0)) {
+                return fail(STATUS_USAGE, "%s: would be written over by %s",
+                            files[i], files[j]);
+            }
+        }
+    }
+    return STATUS_OK;
+}
+
 int cmd_simulate(int argc, char **argv)
 {
     struct sim_scenario *scenario = NULL;
@@ -388,6 +408,9 @@ int cmd_simulate(int argc, char **argv)
         } else {
             status = load(&options, &scenario);
         }
+    }
+    if (status == STATUS_OK) {
+        status = check_outputs(&options);
     }
     if (status == STATUS_OK) {
         status = simulate(&options, scenario);

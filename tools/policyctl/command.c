@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "text.h"
 
@@ -126,4 +127,14 @@ int close_output(FILE *file, const char *path)
     return bad == 0
                ? STATUS_OK
                : fail(STATUS_FAILED, "%s: not everything was written", path);
+}
+
+bool same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return a != NULL && b != NULL && strcmp(a, "-") != 0 &&
+           strcmp(b, "-") != 0 && stat(a, &first) == 0 &&
+           stat(b, &second) == 0 && S_ISREG(first.st_mode) &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }

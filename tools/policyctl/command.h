@@ -9,6 +9,7 @@
 #ifndef POLICYCTL_COMMAND_H
 #define POLICYCTL_COMMAND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -55,6 +56,9 @@ char *must_format(const char *format, ...) PRINTF_LIKE(1, 2);
  * @return STATUS_OK, or STATUS_USAGE after a line about what is wrong
  */
 int read_whole(const char *path, uint8_t **data, size_t *bytes);
+
+/** Are these the same file that is there already? NULL and "-" are no files. */
+bool same_file(const char *a, const char *b);
 
 /** Open a file for writing, "-" for standard output; NULL after a line about
  *  what is wrong. */

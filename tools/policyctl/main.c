@@ -97,6 +97,7 @@ int main(int argc, char **argv)
     };
     size_t chosen = 0;
     int at = 1;
+    int status;
 
     argp_err_exit_status = STATUS_USAGE;
     if (argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &chosen) != 0) {
@@ -105,5 +106,10 @@ int main(int argc, char **argv)
     while (at < argc && argv[at] != commands[chosen].title) {
         at++;
     }
-    return commands[chosen].run(argc - at, argv + at);
+    status = commands[chosen].run(argc - at, argv + at);
+    /* Results that did not get out are no results. */
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        status = fail(STATUS_FAILED, "standard output: cannot be written");
+    }
+    return status;
 }
