@@ -60,6 +60,17 @@ static void must(int rc)
     }
 }
 
+/* Targets of single VMs are told only after a plan. */
+static void plan_once(struct pol_ctx *ctx)
+{
+    size_t n = 0, cap = pol_plan_bound(ctx);
+    struct pol_action *actions = malloc(cap * sizeof(*actions));
+
+    must(actions != NULL ? POL_OK : POL_ERR_NOMEM);
+    must(pol_plan(ctx, actions, cap, &n));
+    free(actions);
+}
+
 /* A context with so many running VMs that have touched all they have. */
 static struct pol_ctx *populate(uint32_t count, void **block)
 {
@@ -90,6 +101,7 @@ static struct pol_ctx *populate(uint32_t count, void **block)
         obs.measured_active_pages = rnd() % params.size_pages;
         must(pol_observe_vm(ctx, vm, &obs));
     }
+    plan_once(ctx);
     return ctx;
 }
 
