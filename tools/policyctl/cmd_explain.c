@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <argp.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -46,11 +47,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (state->arg_num > 1) {
             argp_failure(state, STATUS_USAGE, 0, "more than one VM: %s", arg);
         }
+        errno = 0;
         options->vm = strtoull(arg, &end, 10);
-        if (*arg < '0' || *arg > '9' || *end != '\0' || options->vm == 0) {
+        if (*arg < '0' || *arg > '9' || *end != '\0' || errno != 0) {
             argp_failure(state, STATUS_USAGE, 0,
                          "VM %s: traces know VMs by their numbers "
-                         "(accepted: 1..2^64-1)",
+                         "(accepted: 0..2^64-1)",
                          arg);
         }
         return 0;

@@ -184,6 +184,10 @@ static int replay_recorded(const struct trace_file *trace, struct tally *tally)
         return fail(STATUS_USAGE, "%s: byte %zu of %zu: %s", trace->path,
                     result.bad_offset, trace->size, pol_strerror(code));
     }
+    if (tally->plans == 0) {
+        return fail(STATUS_FAILED, "%s: no plan in it: nothing was compared",
+                    trace->path);
+    }
     return STATUS_OK;
 }
 

@@ -124,7 +124,7 @@ enum pol_action_kind {
 #define POL_REASONS(X)                                                         \
     X(POL_WHY_NONE, 0, "none", "nothing to do")                                \
     X(POL_WHY_AT_TARGET, 1, "at-target", "within its target")                  \
-    X(POL_WHY_PLENTY, 2, "plenty", "free memory is plentiful")                 \
+    X(POL_WHY_PLENTY, 2, "plenty", "over its target, but memory is not short") \
     X(POL_WHY_OVER_TARGET, 3, "over-target",                                   \
       "over its target while memory is short")                                 \
     X(POL_WHY_OVER_LIMIT, 4, "over-limit", "over its own limit")               \
