@@ -10,10 +10,10 @@
 #include "compare.h"
 #include "json.h"
 #include "policy/version.h"
+#include "settings.h"
 #include "table.h"
 #include "text.h"
 
-#define SETTINGS_MAX 64
 #define POLICIES_MAX 16
 
 enum {
@@ -23,8 +23,7 @@ enum {
 
 struct options {
     const char *scenario;
-    char *settings[SETTINGS_MAX];
-    size_t settings_n;
+    struct settings settings;
     int policies[POLICIES_MAX];
     size_t policies_n;
     const char *json; /**< NULL: none, "-": standard output */
@@ -43,33 +42,6 @@ static const struct argp_option option_table[] = {
     { "quiet", 'q', NULL, 0, "No progress", 0 },
     { NULL, 0, NULL, 0, NULL, 0 }
 };
-
-static void add_setting(struct argp_state *state, const char *key,
-                        const char *value)
-{
-    struct options *options = state->input;
-
-    if (options->settings_n == SETTINGS_MAX) {
-        argp_failure(state, STATUS_USAGE, 0, "more than %d settings",
-                     SETTINGS_MAX);
-        return;
-    }
-    options->settings[options->settings_n++] = must_format("%s%s", key, value);
-}
-
-static void add_until(struct argp_state *state, const char *arg)
-{
-    char number[TEXT_MAX];
-    uint64_t ms = 0;
-
-    if (text_parse_time(arg, &ms) != 0) {
-        argp_failure(state, STATUS_USAGE, 0,
-                     "--until %s is no time (accepted: e.g. 90s, 10m, 1h30m)",
-                     arg);
-    }
-    snprintf(number, sizeof number, "%llums", (unsigned long long)ms);
-    add_setting(state, "duration=", number);
-}
 
 static void set_policies(struct argp_state *state, const char *arg)
 {
@@ -112,13 +84,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         set_policies(state, arg);
         return 0;
     case 's':
-        add_setting(state, "", arg);
+        settings_add(&options->settings, state, "", arg);
         return 0;
     case 'S':
-        add_setting(state, "seed=", arg);
+        settings_add(&options->settings, state, "seed=", arg);
         return 0;
     case KEY_UNTIL:
-        add_until(state, arg);
+        settings_add_until(&options->settings, state, arg);
         return 0;
     case KEY_JSON:
         options->json = arg == NULL ? "-" : arg;
@@ -151,21 +123,6 @@ static const struct argp argp = {
     NULL,
     NULL
 };
-
-static int load(const struct options *options, struct sim_scenario **out)
-{
-    struct sim_error error = { "" };
-    int result = sim_scenario_load(options->scenario, out, &error);
-
-    for (size_t i = 0; result == POL_OK && i < options->settings_n; i++) {
-        result = sim_scenario_set(*out, options->settings[i], &error);
-    }
-    if (result != POL_OK) {
-        return fail(STATUS_USAGE, "%s",
-                    error.text[0] != '\0' ? error.text : pol_strerror(result));
-    }
-    return STATUS_OK;
-}
 
 /* ---- Results ----------------------------------------------------------- */
 
@@ -357,14 +314,12 @@ int cmd_compare(int argc, char **argv)
         options.policies[options.policies_n++] = i;
     }
     if (argp_parse(&argp, argc, argv, 0, NULL, &options) == 0) {
-        status = load(&options, &scenario);
+        status = settings_load(&options.settings, options.scenario, &scenario);
     }
     if (status == STATUS_OK) {
         status = compare(&options, scenario);
     }
     sim_scenario_free(scenario);
-    for (size_t i = 0; i < options.settings_n; i++) {
-        free(options.settings[i]);
-    }
+    settings_clear(&options.settings);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "command.h"
 #include "policy-esxi-sim/sim_run.h"
 #include "progress.h"
+#include "settings.h"
 #include "table.h"
 #include "text.h"
 
@@ -16,11 +17,14 @@ enum {
 
 struct options {
     const char *scenario;
+    struct settings settings;
     bool json;
     bool quiet;
 };
 
 static const struct argp_option option_table[] = {
+    { "set", 's', "KEY=VALUE", 0,
+      "Override a value of the scenario, e.g. policy.idle_tax=0%", 0 },
     { "json", KEY_JSON, NULL, 0, "Findings as JSON on standard output", 0 },
     { "quiet", 'q', NULL, 0, "No progress", 0 },
     { NULL, 0, NULL, 0, NULL, 0 }
@@ -31,6 +35,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct options *options = state->input;
 
     switch (key) {
+    case 's':
+        settings_add(&options->settings, state, "", arg);
+        return 0;
     case KEY_JSON:
         options->json = true;
         return 0;
@@ -178,19 +185,19 @@ int cmd_lint(int argc, char **argv)
     if (argp_parse(&argp, argc, argv, 0, NULL, &options) != 0) {
         return STATUS_USAGE;
     }
-    code = sim_scenario_load(options.scenario, &scenario, &error);
-    if (code == POL_OK) {
+    status = settings_load(&options.settings, options.scenario, &scenario);
+    if (status == STATUS_OK) {
         code = sim_run_new(scenario, &run, &error);
+        status =
+            code == POL_OK
+                ? run_all(&options, run)
+                : fail(STATUS_USAGE, "%s",
+                       error.text[0] != '\0' ? error.text : pol_strerror(code));
     }
-    if (code != POL_OK) {
-        status = fail(STATUS_USAGE, "%s",
-                      error.text[0] != '\0' ? error.text : pol_strerror(code));
-    } else {
-        status = run_all(&options, run);
-        if (status == STATUS_OK) {
-            status = lint(&options, run);
-        }
+    if (status == STATUS_OK) {
+        status = lint(&options, run);
     }
+    settings_clear(&options.settings);
     sim_run_free(run);
     sim_scenario_free(scenario);
     return status;

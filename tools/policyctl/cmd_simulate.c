@@ -10,11 +10,11 @@
 #include "progress.h"
 #include "record.h"
 #include "report.h"
+#include "settings.h"
 #include "summary.h"
 #include "text.h"
 
-#define SETTINGS_MAX 64
-#define EXPLAIN_MAX  16
+#define EXPLAIN_MAX 16
 
 enum {
     KEY_JSON = 1000,
@@ -35,8 +35,7 @@ struct question {
 
 struct options {
     const char *scenario;
-    char *settings[SETTINGS_MAX]; /**< assignments for sim_scenario_set() */
-    size_t settings_n;
+    struct settings settings;
     struct question questions[EXPLAIN_MAX];
     size_t questions_n;
     const char *json; /**< NULL: none, "-": standard output */
@@ -72,33 +71,6 @@ static const struct argp_option option_table[] = {
     { NULL, 0, NULL, 0, NULL, 0 }
 };
 
-static void add_setting(struct argp_state *state, const char *key,
-                        const char *value)
-{
-    struct options *options = state->input;
-
-    if (options->settings_n == SETTINGS_MAX) {
-        argp_failure(state, STATUS_USAGE, 0, "more than %d settings",
-                     SETTINGS_MAX);
-        return;
-    }
-    options->settings[options->settings_n++] = must_format("%s%s", key, value);
-}
-
-static void add_until(struct argp_state *state, const char *arg)
-{
-    char number[TEXT_MAX];
-    uint64_t ms = 0;
-
-    if (text_parse_time(arg, &ms) != 0) {
-        argp_failure(state, STATUS_USAGE, 0,
-                     "--until %s is no time (accepted: e.g. 90s, 10m, 1h30m)",
-                     arg);
-    }
-    snprintf(number, sizeof number, "%llums", (unsigned long long)ms);
-    add_setting(state, "duration=", number);
-}
-
 static void add_question(struct argp_state *state, const char *arg)
 {
     struct options *options = state->input;
@@ -132,13 +104,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
     switch (key) {
     case 's':
-        add_setting(state, "", arg);
+        settings_add(&options->settings, state, "", arg);
         return 0;
     case 'S':
-        add_setting(state, "seed=", arg);
+        settings_add(&options->settings, state, "seed=", arg);
         return 0;
     case KEY_UNTIL:
-        add_until(state, arg);
+        settings_add_until(&options->settings, state, arg);
         return 0;
     case KEY_JSON:
         options->json = arg == NULL ? "-" : arg;
@@ -179,26 +151,6 @@ static const struct argp argp = {
     NULL,         NULL,
     NULL
 };
-
-static int load(const struct options *options, struct sim_scenario **out)
-{
-    struct sim_error error = { "" };
-    int result = sim_scenario_load(options->scenario, out, &error);
-
-    if (result != POL_OK) {
-        return fail(STATUS_USAGE, "%s",
-                    error.text[0] != '\0' ? error.text : pol_strerror(result));
-    }
-    for (size_t i = 0; i < options->settings_n; i++) {
-        result = sim_scenario_set(*out, options->settings[i], &error);
-        if (result != POL_OK) {
-            return fail(STATUS_USAGE, "%s",
-                        error.text[0] != '\0' ? error.text
-                                              : pol_strerror(result));
-        }
-    }
-    return STATUS_OK;
-}
 
 static void answer(struct question *question, struct sim_run *run)
 {
@@ -406,7 +358,8 @@ int cmd_simulate(int argc, char **argv)
             status = fail(STATUS_USAGE, "this policyctl was built without "
                                         "reports");
         } else {
-            status = load(&options, &scenario);
+            status =
+                settings_load(&options.settings, options.scenario, &scenario);
         }
     }
     if (status == STATUS_OK) {
@@ -416,9 +369,7 @@ int cmd_simulate(int argc, char **argv)
         status = simulate(&options, scenario);
     }
     sim_scenario_free(scenario);
-    for (size_t i = 0; i < options.settings_n; i++) {
-        free(options.settings[i]);
-    }
+    settings_clear(&options.settings);
     for (size_t i = 0; i < options.questions_n; i++) {
         free(options.questions[i].vm);
     }
