@@ -48,6 +48,22 @@ static inline uint64_t polx_sat_sub(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
+/* How far apart two numbers are. */
+static inline uint64_t polx_distance(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Spreads whatever it is given over 64 bits (the finaliser of
+ * SplitMix64: Steele, Lea and Flood, OOPSLA 2014). */
+static inline uint64_t polx_spread(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
 /* The full product. */
 static inline polx_u128 polx_mul(uint64_t a, uint64_t b)
 {

@@ -93,8 +93,6 @@ static void cap(struct polx_plan *plan, struct polx_vm *vm, uint64_t least)
     uint64_t slack = (vm->size_pages >> 5) + (UINT64_C(1) << vm->granule_shift);
     uint64_t want =
         polx_max(least, vm->consumed_pages + vm->overhead_pages) + slack;
-    uint64_t d =
-        want > vm->cap_pages ? want - vm->cap_pages : vm->cap_pages - want;
 
     /* A guest that starts over or is moved may need more at once, never
      * less. */
@@ -103,7 +101,7 @@ static void cap(struct polx_plan *plan, struct polx_vm *vm, uint64_t least)
          (vm->cap_pages == 0 || want <= vm->cap_pages))) {
         return;
     }
-    if (d > slack / 2) {
+    if (polx_distance(want, vm->cap_pages) > slack / 2) {
         polx_emit(plan, vm->id, POL_ACT_HARD_CAP, want, POL_WHY_CAP_FOLLOWS);
         vm->cap_pages = want;
     }

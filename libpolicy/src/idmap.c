@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "idmap.h"
 
+#include "arith.h"
+
 /* Half full at most, so that probes stay short. */
 static uint32_t entries_for(uint32_t slots)
 {
@@ -19,13 +21,10 @@ static uint64_t id_at(const struct polx_idmap *map, uint32_t slot)
     return *(const uint64_t *)(const void *)p;
 }
 
-/* Identifiers are often small and consecutive: spread them. The mixer is
- * Steele, Lea and Flood's finaliser (SplitMix, OOPSLA 2014). */
+/* Identifiers are often small and consecutive: spread them. */
 static uint32_t home(const struct polx_idmap *map, uint64_t id)
 {
-    id = (id ^ (id >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    id = (id ^ (id >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return (uint32_t)(id ^ (id >> 31)) & map->mask;
+    return (uint32_t)polx_spread(id) & map->mask;
 }
 
 size_t polx_idmap_size(uint32_t slots)

@@ -117,8 +117,7 @@ static void take_target(struct polx_vm *vm, uint64_t seen)
 
     /* A record may count more than the VM's memory, such as video memory. */
     seen = polx_min(seen, vm->size_pages);
-    d = seen > vm->asked_pages ? seen - vm->asked_pages
-                               : vm->asked_pages - seen;
+    d = polx_distance(seen, vm->asked_pages);
 
     if ((vm->bits & (POLX_VM_ASKED | POLX_VM_ADOPTED)) == 0) {
         vm->asked_pages = seen;

@@ -136,10 +136,8 @@ static void note_settled(struct polx_plan *plan)
             uint64_t t = polx_vm_target(ctx, vm);
 
             /* Figures of a living host always differ by a little. */
-            uint64_t d = t > vm->last_target_pages ? t - vm->last_target_pages
-                                                   : vm->last_target_pages - t;
-
-            if (d > vm->size_pages >> 10) {
+            if (polx_distance(t, vm->last_target_pages) > vm->size_pages >>
+                10) {
                 vm->target_ms = ctx->host.now_ms;
                 vm->last_target_pages = t;
             }

@@ -7,11 +7,6 @@ uint64_t polx_tolerance(const struct polx_vm *vm)
     return (vm->size_pages >> 8) + (UINT64_C(1) << vm->granule_shift);
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-    return a > b ? a - b : b - a;
-}
-
 /* What a balloon that has done as asked shows: some always stop beside it
  * (squeezed took every such VM for an uncooperative one). */
 uint64_t polx_expected(const struct polx_vm *vm)
@@ -25,7 +20,7 @@ uint64_t polx_expected(const struct polx_vm *vm)
 
 static uint64_t gap_of(const struct polx_vm *vm)
 {
-    return distance(vm->actual_pages, polx_expected(vm));
+    return polx_distance(vm->actual_pages, polx_expected(vm));
 }
 
 void polx_progress_asked(const struct pol_ctx *ctx, struct polx_vm *vm,
@@ -58,7 +53,7 @@ static void arrived(const struct pol_ctx *ctx, struct polx_vm *vm)
  * offset; one that has not moved, or stopped far away, has none. */
 static bool learn_offset(struct polx_vm *vm)
 {
-    uint64_t d = distance(vm->actual_pages, vm->asked_pages);
+    uint64_t d = polx_distance(vm->actual_pages, vm->asked_pages);
 
     if ((vm->bits & POLX_VM_MOVED) == 0 || d > vm->size_pages >> 4 ||
         d > INT32_MAX) {
@@ -117,7 +112,8 @@ void polx_progress(struct polx_plan *plan, struct polx_vm *vm)
         }
         return;
     }
-    if (distance(vm->actual_pages, vm->asked_pages) <= polx_tolerance(vm)) {
+    if (polx_distance(vm->actual_pages, vm->asked_pages) <=
+        polx_tolerance(vm)) {
         /* Exactly where it was asked to be: whatever offset it had is gone. */
         vm->offset_pages = 0;
         gap = 0;
@@ -128,7 +124,8 @@ void polx_progress(struct polx_plan *plan, struct polx_vm *vm)
         }
         arrived(ctx, vm);
         retry(plan, vm);
-    } else if (distance(vm->progress_pages, polx_expected(vm)) >= gap + step) {
+    } else if (polx_distance(vm->progress_pages, polx_expected(vm)) >=
+               gap + step) {
         moved(ctx, vm);
     } else if ((vm->bits & POLX_VM_STUCK) != 0) {
         retry(plan, vm);

@@ -129,15 +129,6 @@ static inline bool polx_is_hint(const struct polx_entry *e)
     return e->pages == 0;
 }
 
-/* Spreads whatever it is given over 64 bits (SplitMix64's finaliser). */
-static inline uint64_t polx_spread(uint64_t x)
-{
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
 /* ---- share_table.c: entries */
 
 /** The entry of a content, or NULL. */

@@ -54,10 +54,13 @@ static void add_up_groups(struct pol_ctx *ctx)
 {
     uint32_t node, slot;
 
+    if (ctx->group_count == 0) {
+        return;
+    }
     for (node = 0; node <= ctx->config.max_groups; node++) {
         ctx->groups[node].inside = 0;
     }
-    for (slot = 0; slot < ctx->vm_high && ctx->group_count > 0; slot++) {
+    for (slot = 0; slot < ctx->vm_high; slot++) {
         const struct polx_vm *vm = &ctx->vms[slot];
 
         for (node = polx_vm_used(vm) ? vm->group : 0; node != 0;

@@ -7,16 +7,6 @@
 
 #define ONE_Q16 65536u
 
-/* A number that depends on nothing but its arguments: no state to keep, and
- * the same choice in a replay. Mixer: SplitMix64's finaliser. */
-static uint64_t mix(uint64_t x)
-{
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
 /* A page number below n; the bias is below n / 2^64. */
 static uint64_t below(uint64_t random, uint64_t n)
 {
@@ -151,9 +141,11 @@ int pol_ws_begin(struct pol_ctx *ctx, uint64_t id, uint64_t vm_time_ms,
     vm->touched = 0;
     vm->bits |= POLX_VM_SAMPLING;
     vm->bits &= ~(uint32_t)POLX_VM_REPORTED;
-    base = mix(mix(ctx->config.seed ^ mix(id)) ^ vm->period);
+    /* No state to keep, and the same choice in a replay. */
+    base = polx_spread(polx_spread(ctx->config.seed ^ polx_spread(id)) ^
+                       vm->period);
     for (i = 0; i < count; i++) {
-        pages[i] = below(mix(base + i), vm->size_pages);
+        pages[i] = below(polx_spread(base + i), vm->size_pages);
     }
     *n = count;
     polx_trace_ws_begin(ctx, id, vm_time_ms);
