@@ -31,6 +31,7 @@ write_config()
 backend: sim
 interval: 50ms
 control: {socket: $work/socket, mode: 0666}
+state-dir: $work/state
 sim: {scenario: $scenarios/role-swap.yaml, speed: 20}
 ${1:-}
 END
@@ -116,7 +117,7 @@ reload)
     has "$(ask '{"verb":"explain","vm":"north"}')" '"shares":777,'
     write_config 'polizy: {}'
     has "$(ask '{"verb":"reload"}')" \
-        '"ok":false.*POL_ERR_INVALID.*conf:5: .*unknown key'
+        '"ok":false.*POL_ERR_INVALID.*conf:6: .*unknown key'
     kill -HUP "$pid"
     sleep 0.5
     grep -q 'the old configuration stays' "$work/log" || fail "not said"
@@ -160,6 +161,72 @@ hostile)
         sleep 0.1
     done
     stop
+    ;;
+set)
+    start
+    set_north() { ask "{\"verb\":\"set\",\"vm\":\"north\",$1}"; }
+    has "$(set_north '"shares":555,"limit_bytes":104857600,"block":false')" \
+        '"block":false.*"kept_by":"policyd"'
+    has "$(set_north '"limit_bytes":null,"swap":false')" '"limit_bytes":null'
+    has "$(set_north '"clear":["block"]')" '"block":true'
+    has "$(set_north '"limit_bytes":1048576,"reservation_bytes":2097152')" \
+        'POL_ERR_RANGE.*reservation up to 1048576 bytes'
+    has "$(set_north '"reservation_bytes":1099511627776')" 'exceed limit or size'
+    has "$(set_north '"shares":0')" 'shares: .*accepted: 1 to'
+    has "$(set_north '"clear":["size"]')" 'clear: .*accepted: of shares'
+    has "$(set_north '"shares":1,"clear":["shares"]')" 'not both'
+    has "$(ask '{"verb":"set","vm":"nobody","shares":1}')" POL_ERR_NOTFOUND
+    has "$(ask '{"verb":"hold","bytes":8388608,"id":"kept","for":"new"}')" \
+        '"ok":true'
+    kill -9 "$pid"
+    wait "$pid" || true
+    start
+    has "$(ask '{"verb":"explain","vm":"north"}')" \
+        '"shares":555,.*"limit_bytes":null,.*"swap":false,"block":true'
+    has "$(ask '{"verb":"holds"}')" '"id":"kept".*"for":"new","bytes":8388608'
+    has "$(ask '{"verb":"release","id":"kept"}')" '"ok":true'
+    # What the configuration says stands above.
+    write_config 'vms: {north: {shares: 777}}'
+    has "$(ask '{"verb":"reload"}')" '"ok":true'
+    has "$(set_north '"shares":1')" 'POL_ERR_BUSY.*the configuration says it'
+    has "$(set_north '"clear":["swap"]')" '"shares":777,.*"swap":true'
+    stop
+    has "$(cat "$work/state/state.json")" '"shares": ?555'
+    ;;
+bad_state)
+    mkdir "$work/state"
+    # put_aside TEXT PATTERN
+    put_aside()
+    {
+        printf '%s' "$1" >"$work/state/state.json"
+        : >"$work/log"
+        start
+        stop
+        has "$(cat "$work/log")" "$2"
+        [ "$(cat "$work/state/state.json.bad")" = "$1" ] || fail "not kept: $1"
+    }
+    put_aside '{' 'state.json: is no state file of this version'
+    put_aside '{"schema":2,"vms":{},"holds":[]}' 'accepted: schema 1'
+    put_aside '{"schema":1,"vms":{"a":{"shares":-1}},"holds":[]}' \
+        'state.json: vms.a.shares: accepted: 1 to'
+    put_aside '{"schema":1,"vms":{},"holds":[{"id":"x y"}]}' 'holds.*id: accepted'
+    rm -r "$work/state"
+    ln -s /dev/zero "$work/zero"
+    mkdir "$work/state"
+    ln -s "$work/zero" "$work/state/state.json"
+    : >"$work/log"
+    start
+    stop
+    has "$(cat "$work/log")" 'state.json: cannot be read'
+    # Nowhere to keep it: said at the start and to who asks.
+    rm -r "$work/state"
+    : >"$work/state"
+    start
+    has "$(ask '{"verb":"set","vm":"north","shares":5}')" \
+        'POL_ERR_HOST.*state-dir: '
+    has "$(ask '{"verb":"explain","vm":"north"}')" '"shares":98304,'
+    stop
+    grep -q 'nothing will be kept' "$work/log" || fail "not said"
     ;;
 permission)
     [ "$(id -u)" = 0 ] || { echo "needs root to be somebody else"; exit 77; }

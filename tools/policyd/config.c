@@ -9,12 +9,12 @@
 #include "comparator.h"
 #include "scenario_field.h"
 #include "scenario_parts.h"
+#include "holds.h"
 
-#define NO_LIMIT       (POL_NO_LIMIT - 1)
-#define MAX_BYTES      (UINT64_C(1) << 56)
 #define MAX_VMS        20000u
 #define DEFAULT_VMS    4096u
 #define DEFAULT_SOCKET "/run/libpolicy/control"
+#define DEFAULT_STATE  "/var/lib/libpolicy"
 
 #define FIELD(type, key, kind, member, min, max)                               \
     {                                                                          \
@@ -37,6 +37,7 @@ static const struct sim_field root_fields[] = {
     FIELD(pd_config, "interval", SIM_F_TIME, interval_ms, 10, 3600000),
     FIELD(pd_config, "dry-run", SIM_F_BOOL, dry_run, 0, 0),
     FIELD(pd_config, "max-vms", SIM_F_U32, max_vms, 1, MAX_VMS),
+    FIELD(pd_config, "state-dir", SIM_F_TEXT, state_dir, 1, 200),
     OTHER("policy"),
     OTHER("defaults"),
     OTHER("vms"),
@@ -50,8 +51,8 @@ static const struct sim_field root_fields[] = {
 static const struct sim_field vm_fields[] = {
     FIELD(pd_vm_config, "shares", SIM_F_U64, shares, 1, POL_MAX_SHARES),
     FIELD(pd_vm_config, "reservation", SIM_F_PAGES, reservation_bytes, 0,
-          MAX_BYTES),
-    FIELD(pd_vm_config, "limit", SIM_F_LIMIT, limit_bytes, 1, MAX_BYTES),
+          PD_MAX_BYTES),
+    FIELD(pd_vm_config, "limit", SIM_F_LIMIT, limit_bytes, 1, PD_MAX_BYTES),
     { "balloon", SIM_F_WORD, offsetof(struct pd_vm_config, balloon), 0, 0,
       false, yes_words },
     { "swap", SIM_F_WORD, offsetof(struct pd_vm_config, swap), 0, 0, false,
@@ -72,24 +73,16 @@ static int read_vm(struct sim_reading *rd, const struct sim_node *map,
 
     if (vm->limit_bytes == POL_NO_LIMIT &&
         sim_yaml_member(map, "limit") != NULL) {
-        vm->limit_bytes = NO_LIMIT;
+        vm->limit_bytes = PD_NO_LIMIT;
     }
     if (rc == POL_OK && vm->reservation_bytes != PD_NONE &&
-        vm->limit_bytes < NO_LIMIT && vm->reservation_bytes > vm->limit_bytes) {
+        vm->limit_bytes < PD_NO_LIMIT &&
+        vm->reservation_bytes > vm->limit_bytes) {
         return sim_reading_fail(rd, map->line, "reservation",
                                 "exceeds limit (accepted: up to %llu bytes)",
                                 (unsigned long long)vm->limit_bytes);
     }
     return rc;
-}
-
-static void init_vm(struct pd_vm_config *vm)
-{
-    vm->name = NULL;
-    vm->shares = PD_NONE;
-    vm->reservation_bytes = PD_NONE;
-    vm->limit_bytes = PD_NONE;
-    vm->balloon = vm->swap = vm->block = -1;
 }
 
 static int read_vms(struct sim_reading *rd, const struct sim_node *map,
@@ -99,25 +92,17 @@ static int read_vms(struct sim_reading *rd, const struct sim_node *map,
 
     sim_reading_enter(rd, "vms", SIZE_MAX);
     rc = sim_expect_kind(rd, map, SIM_NODE_MAP, "");
-    if (rc != POL_OK || map->n == 0) {
-        return rc;
-    }
-    config->vms = calloc(map->n, sizeof(*config->vms));
-    if (config->vms == NULL) {
-        return sim_fail_memory(rd->err, rd->file);
-    }
     for (const struct sim_node *m = map->first; rc == POL_OK && m != NULL;
          m = m->next) {
-        struct pd_vm_config *vm = &config->vms[config->vms_n];
+        struct pd_vm_config vm;
 
-        init_vm(vm);
-        vm->name = strdup(m->key);
-        if (vm->name == NULL) {
-            return sim_fail_memory(rd->err, rd->file);
-        }
-        config->vms_n++;
+        pd_vm_config_init(&vm);
+        vm.name = m->key;
         snprintf(rd->path, sizeof(rd->path), "vms.%.40s.", m->key);
-        rc = read_vm(rd, m, vm);
+        rc = read_vm(rd, m, &vm);
+        if (rc == POL_OK && pd_vm_list_put(&config->vms, &vm) != POL_OK) {
+            rc = sim_fail_memory(rd->err, rd->file);
+        }
     }
     return rc;
 }
@@ -252,6 +237,22 @@ static int check_backend(struct sim_reading *rd, const struct sim_node *root,
                                                     : "is unknown");
 }
 
+/* What the file leaves out. */
+static int complete(struct sim_reading *rd, struct pd_config *config)
+{
+    if (config->socket == NULL) {
+        config->socket = strdup(DEFAULT_SOCKET);
+    }
+    if (config->state_dir == NULL) {
+        config->state_dir = strdup(DEFAULT_STATE);
+    }
+    config->policy.max_vms = config->max_vms;
+    config->policy.max_holds = PD_MAX_HOLDS;
+    return config->socket == NULL || config->state_dir == NULL
+               ? sim_fail_memory(rd->err, rd->file)
+               : POL_OK;
+}
+
 static int read_root(struct sim_reading *rd, struct sim_node *root,
                      const char *backend, struct pd_config *config)
 {
@@ -283,6 +284,11 @@ static int read_root(struct sim_reading *rd, struct sim_node *root,
         }
         sim_reading_enter(rd, "", SIZE_MAX);
     }
+    if (rc == POL_OK && config->state_dir != NULL &&
+        config->state_dir[0] != '/') {
+        return sim_reading_fail(rd, root->line, "state-dir",
+                                "is no absolute path (accepted: /...)");
+    }
     return rc;
 }
 
@@ -299,17 +305,12 @@ int pd_config_parse(const char *text, size_t bytes, const char *name,
     config->max_vms = DEFAULT_VMS;
     config->mode = 0660;
     config->log_level = PD_INFO;
-    init_vm(&config->defaults);
+    pd_vm_config_init(&config->defaults);
     pol_config_init(&config->policy, DEFAULT_VMS, 0);
     rc = sim_yaml_read(text, bytes, name, &root, &err);
     rc = rc == POL_OK ? read_root(&rd, root, backend, config) : rc;
     sim_yaml_free(root);
-    config->policy.max_vms = config->max_vms;
-    config->policy.max_holds = 256;
-    if (rc == POL_OK && config->socket == NULL) {
-        config->socket = strdup(DEFAULT_SOCKET);
-        rc = config->socket == NULL ? sim_fail_memory(&err, name) : POL_OK;
-    }
+    rc = rc == POL_OK ? complete(&rd, config) : rc;
     if (rc != POL_OK) {
         snprintf(why, PD_WHY_BYTES, "%s", err.text);
         pd_config_clear(config);
@@ -346,68 +347,14 @@ int pd_config_load(const char *path, const char *backend,
 
 void pd_config_clear(struct pd_config *config)
 {
-    for (size_t i = 0; i < config->vms_n; i++) {
-        free(config->vms[i].name);
-    }
     for (size_t i = 0; i < config->settings_n; i++) {
         free((char *)config->settings[i].key);
         free((char *)config->settings[i].value);
     }
-    free(config->vms);
+    pd_vm_list_clear(&config->vms);
     free(config->backend);
     free(config->socket);
+    free(config->state_dir);
     free(config->group);
     memset(config, 0, sizeof(*config));
-}
-
-static void set_flag(struct pol_vm_params *params, int allowed, uint32_t flag)
-{
-    if (allowed >= 0) {
-        params->flags = allowed ? params->flags & ~flag : params->flags | flag;
-    }
-}
-
-static void apply(const struct pd_vm_config *vm, uint32_t page_bytes,
-                  struct pol_vm_params *params)
-{
-    uint64_t most;
-
-    if (vm->shares != PD_NONE) {
-        params->shares = vm->shares;
-    }
-    if (vm->limit_bytes != PD_NONE) {
-        params->limit_pages = vm->limit_bytes == NO_LIMIT
-                                  ? POL_NO_LIMIT
-                                  : vm->limit_bytes / page_bytes;
-        params->limit_pages += params->limit_pages == 0;
-    }
-    if (vm->reservation_bytes != PD_NONE) {
-        params->reservation_pages = vm->reservation_bytes / page_bytes;
-    }
-    /* A file that fits all VMs may ask for more than a small one can have. */
-    most = params->limit_pages < params->size_pages ? params->limit_pages
-                                                    : params->size_pages;
-    if (params->reservation_pages > most) {
-        params->reservation_pages = most;
-    }
-    set_flag(params, vm->balloon, POL_VM_NO_BALLOON);
-    set_flag(params, vm->swap, POL_VM_NO_SWAP);
-    set_flag(params, vm->block, POL_VM_NO_BLOCK);
-}
-
-void pd_config_apply(const struct pd_config *config, const char *name,
-                     uint32_t page_bytes, struct pol_vm_params *params)
-{
-    struct pol_vm_params silent;
-
-    pol_vm_params_init(&silent, params->size_pages);
-    if (params->shares == silent.shares && params->reservation_pages == 0 &&
-        params->limit_pages == POL_NO_LIMIT && params->flags == 0) {
-        apply(&config->defaults, page_bytes, params);
-    }
-    for (size_t i = 0; name != NULL && i < config->vms_n; i++) {
-        if (strcmp(config->vms[i].name, name) == 0) {
-            apply(&config->vms[i], page_bytes, params);
-        }
-    }
 }

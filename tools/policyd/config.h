@@ -8,18 +8,9 @@
 #include <stdint.h>
 
 #include "backend.h"
+#include "vm_config.h"
 
-#define PD_NONE         UINT64_MAX
 #define PD_MAX_SETTINGS 64u
-
-/* Parameters of VMs as they are configured; PD_NONE: not given. Bytes. */
-struct pd_vm_config {
-    char *name; /* NULL: the defaults */
-    uint64_t shares;
-    uint64_t reservation_bytes;
-    uint64_t limit_bytes;     /* POL_NO_LIMIT - 1: none */
-    int balloon, swap, block; /* 0, 1; -1: not given */
-};
 
 struct pd_config {
     char *backend;
@@ -29,9 +20,9 @@ struct pd_config {
     uint32_t max_vms;
     struct pol_config policy;
     struct pd_vm_config defaults;
-    struct pd_vm_config *vms;
-    size_t vms_n;
+    struct pd_vm_list vms;
     char *socket;
+    char *state_dir;
     char *group; /* NULL: none */
     uint32_t mode;
     int log_level;
@@ -54,9 +45,5 @@ int pd_config_parse(const char *text, size_t bytes, const char *name,
                     const char *backend, struct pd_config *config, char *why);
 
 void pd_config_clear(struct pd_config *config);
-
-/* What the file says about a VM, applied to what its hypervisor says. */
-void pd_config_apply(const struct pd_config *config, const char *name,
-                     uint32_t page_bytes, struct pol_vm_params *params);
 
 #endif /* POLICYD_CONFIG_H */

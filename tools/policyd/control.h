@@ -37,6 +37,8 @@ int pd_verb_run(struct pd_request *request, struct json_object **result);
 
 /* Verbs that change something: control_change.c. */
 int pd_verb_hold(struct pd_request *request, struct json_object *result);
+/* control_set.c */
+int pd_verb_set(struct pd_request *request, struct json_object *result);
 int pd_verb_release(struct pd_request *request, struct json_object *result);
 int pd_verb_reload(struct pd_request *request, struct json_object *result);
 
@@ -44,6 +46,8 @@ int pd_verb_reload(struct pd_request *request, struct json_object *result);
 void pd_put_u64(struct json_object *to, const char *key, uint64_t value);
 void pd_put_text(struct json_object *to, const char *key, const char *text);
 void pd_put_bool(struct json_object *to, const char *key, bool value);
+/* A VM as `vms` shows it. */
+struct json_object *pd_vm_json(struct pd_daemon *daemon, uint64_t vm);
 struct json_object *pd_hold_json(struct pd_daemon *daemon,
                                  const struct pd_hold *hold);
 

@@ -56,6 +56,33 @@ static const char *hold_trouble(int rc)
     }
 }
 
+/* On failure it is as it was; a fresh one is gone. */
+static int change_hold(struct pd_request *request, struct pd_hold *hold,
+                       const struct wish *wish, bool fresh)
+{
+    struct pd_daemon *d = request->daemon;
+    struct pd_hold before = *hold;
+    int rc;
+
+    if (!fresh && request->user != hold->owner) {
+        return POL_ERR_OWNER;
+    }
+    hold->owner = request->user;
+    hold->bytes = wish->bytes;
+    hold->until_unix_ms = pd_unix_ms() + wish->timeout_s * 1000;
+    hold->urgent = wish->urgent;
+    snprintf(hold->vm, sizeof(hold->vm), "%s",
+             wish->vm == NULL ? "" : wish->vm);
+    rc = pd_hold_give(d, hold);
+    if (rc != POL_OK) {
+        *hold = before;
+    }
+    if (rc != POL_OK && fresh) {
+        pd_holds_remove(&d->holds, hold);
+    }
+    return rc;
+}
+
 int pd_verb_hold(struct pd_request *request, struct json_object *result)
 {
     struct wish wish = { .timeout_s = TIMEOUT_S };
@@ -80,20 +107,13 @@ int pd_verb_hold(struct pd_request *request, struct json_object *result)
                          "hold: there are too many (accepted: up to %u)",
                          PD_MAX_HOLDS);
     }
-    rc = pol_hold_add(d->ctx, hold->hold, request->user,
-                      (wish.bytes + d->page_bytes - 1) / d->page_bytes,
-                      now.now_ms + wish.timeout_s * 1000,
-                      wish.urgent ? POL_HOLD_URGENT : 0);
+    rc = change_hold(request, hold, &wish, fresh);
     if (rc != POL_OK) {
-        if (fresh) {
-            pd_holds_remove(&d->holds, hold);
-        }
         return pd_refuse(request, rc, "%s", hold_trouble(rc));
     }
-    hold->owner = request->user;
-    snprintf(hold->vm, sizeof(hold->vm), "%s", wish.vm == NULL ? "" : wish.vm);
     pd_log(PD_INFO, NULL, "hold %s: %llu bytes for user %llu", hold->id,
            (unsigned long long)wish.bytes, (unsigned long long)request->user);
+    pd_holds_keep(d);
     d->hooks.wake(d->hooks.arg);
     json_object_object_add(result, "hold", pd_hold_json(d, hold));
     return POL_OK;
@@ -109,13 +129,16 @@ static int release_hold(struct pd_request *request, const char *id)
         return pd_refuse(request, POL_ERR_NOTFOUND, "id: there is no hold '%s'",
                          id);
     }
-    rc = pol_hold_release(d->ctx, hold->hold,
-                          request->user == 0 ? hold->owner : request->user);
-    if (rc == POL_ERR_OWNER) {
-        return pd_refuse(request, rc, "id: is another user's hold");
+    if (request->user != 0 && request->user != hold->owner) {
+        return pd_refuse(request, POL_ERR_OWNER, "id: is another user's hold");
+    }
+    rc = pol_hold_release(d->ctx, hold->hold, hold->owner);
+    if (rc != POL_OK && rc != POL_ERR_NOTFOUND) {
+        return pd_refuse(request, rc, "id: %s", pol_strerror(rc));
     }
     pd_log(PD_INFO, NULL, "hold %s is released", hold->id);
     pd_holds_remove(&d->holds, hold);
+    pd_holds_keep(d);
     d->hooks.wake(d->hooks.arg);
     return POL_OK;
 }

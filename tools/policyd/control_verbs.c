@@ -252,7 +252,7 @@ static void put_params(struct json_object *to, uint64_t page,
     pd_put_bool(to, "block", (p->flags & POL_VM_NO_BLOCK) == 0);
 }
 
-static struct json_object *vm_json(struct pd_daemon *d, uint64_t vm)
+struct json_object *pd_vm_json(struct pd_daemon *d, uint64_t vm)
 {
     struct json_object *to = json_object_new_object();
     uint64_t page = d->page_bytes;
@@ -298,7 +298,7 @@ static int verb_vms(struct pd_request *request, struct json_object *result)
     uint64_t vm;
 
     while (pol_vm_next(request->daemon->ctx, &cursor, &vm) == POL_OK) {
-        json_object_array_add(list, vm_json(request->daemon, vm));
+        json_object_array_add(list, pd_vm_json(request->daemon, vm));
     }
     json_object_object_add(result, "vms", list);
     return POL_OK;
@@ -339,7 +339,7 @@ static int verb_explain(struct pd_request *request, struct json_object *result)
     if (rc != POL_OK) {
         return pd_refuse(request, rc, "vm: nothing has been planned yet");
     }
-    json_object_object_add(result, "vm", vm_json(d, vm));
+    json_object_object_add(result, "vm", pd_vm_json(d, vm));
     pd_put_text(result, "text", text);
     pd_put_u64(result, "excess_bytes", e.excess_pages * page);
     pd_put_u64(result, "lacking_bytes", e.lacking_pages * page);
@@ -395,8 +395,13 @@ struct json_object *pd_hold_json(struct pd_daemon *d,
     pd_put_u64(to, "owner", hold->owner);
     pd_put_text(to, "for", hold->vm[0] != '\0' ? hold->vm : NULL);
     if (pol_hold_get(d->ctx, hold->hold, &h) != POL_OK ||
-        pol_host_get(d->ctx, &s) != POL_OK) {
-        return to;
+        pol_host_get(d->ctx, &s) != POL_OK) { /* waits for its turn */
+        memset(&h, 0, sizeof(h));
+        h.pages = (hold->bytes + d->page_bytes - 1) / d->page_bytes;
+        h.deadline_ms = s.now_ms;
+        h.deadline_ms += hold->until_unix_ms > pd_unix_ms()
+                             ? hold->until_unix_ms - pd_unix_ms()
+                             : 0;
     }
     pd_put_u64(to, "bytes", h.pages * d->page_bytes);
     pd_put_u64(to, "ready_bytes", h.ready_pages * d->page_bytes);
@@ -427,7 +432,7 @@ static const struct verb {
     const char *name;
     bool changes;
     verb_fn *run; /* NULL: part of the protocol, not offered here */
-    const char *members[8];
+    const char *members[9];
 } verbs[] = {
     { "version", false, verb_version, { NULL } },
     { "status", false, verb_status, { NULL } },
@@ -436,7 +441,11 @@ static const struct verb {
     { "lint", false, verb_lint, { NULL } },
     { "holds", false, verb_holds, { NULL } },
     { "series", false, NULL, { NULL } },
-    { "set", true, NULL, { NULL } },
+    { "set",
+      true,
+      pd_verb_set,
+      { "vm", "shares", "reservation_bytes", "limit_bytes", "balloon", "swap",
+        "block", "clear" } },
     { "record", true, NULL, { NULL } },
     { "hold",
       true,

@@ -10,6 +10,7 @@
 #include "comparator.h"
 #include "config.h"
 #include "holds.h"
+#include "state.h"
 
 struct event_base;
 struct event;
@@ -39,6 +40,7 @@ struct pd_daemon {
     struct pol_host_loop loop;
     struct comparator *cmp; /* NULL: libpolicy decides */
     struct pd_holds holds;
+    struct pd_state state;
 
     struct event_base *base;
     struct event *tick;
@@ -59,6 +61,24 @@ uint64_t pd_clock_ms(void);
 /* Fill daemon->ops; their host argument is the daemon. Parameters are
  * completed from the configuration, actions are logged. */
 void pd_shim_init(struct pd_daemon *daemon);
+
+/* A VM's parameters as they are now: hypervisor, defaults, commands and
+ * configuration together. @return POL_OK, POL_ERR_NOTFOUND */
+int pd_vm_params(struct pd_daemon *daemon, uint64_t vm,
+                 struct pol_vm_params *out);
+
+/* ---- hold_tend.c -------------------------------------------------------- */
+
+uint64_t pd_unix_ms(void);
+
+/* Tell the core of a hold, until its deadline. As pol_hold_add(). */
+int pd_hold_give(struct pd_daemon *daemon, struct pd_hold *hold);
+
+/* After every plan: give waiting ones, hand over, forget the ended. */
+void pd_holds_tend(struct pd_daemon *daemon);
+
+/* They have changed: write them down. A failure is logged. */
+void pd_holds_keep(struct pd_daemon *daemon);
 
 /* ---- policy.c: the context and one tick -------------------------------- */
 

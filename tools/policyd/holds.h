@@ -4,6 +4,7 @@
 #ifndef POLICYD_HOLDS_H
 #define POLICYD_HOLDS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,10 @@
 struct pd_hold {
     uint64_t hold; /* the core's number */
     uint64_t owner;
+    uint64_t bytes;
+    uint64_t until_unix_ms; /* its deadline, on a clock that restarts keep */
+    bool urgent;
+    bool waiting; /* the core does not have it yet */
     char id[PD_HOLD_ID];
     char vm[PD_NAME_BYTES]; /* the VM it is for; "": none in particular */
 };

@@ -15,6 +15,54 @@ static int read_host(void *arg, struct pol_host_obs *obs)
     return d->backend->ops->read_host(d->host, obs);
 }
 
+/* The hypervisor's word, or the defaults where it says nothing; then what was
+ * set by command; then what the configuration says of that VM by name. */
+static void complete(struct pd_daemon *d, uint64_t vm,
+                     struct pol_vm_params *params)
+{
+    const struct pd_vm_config *layers[3] = { NULL };
+    struct pol_vm_params silent;
+    const char *name = d->backend->vm_name(d->host, vm);
+    uint64_t most;
+
+    pol_vm_params_init(&silent, params->size_pages);
+    if (params->shares == silent.shares && params->reservation_pages == 0 &&
+        params->limit_pages == POL_NO_LIMIT && params->flags == 0) {
+        layers[0] = &d->config.defaults;
+    }
+    layers[1] = pd_vm_list_find(&d->state.vms, name);
+    layers[2] = pd_vm_list_find(&d->config.vms, name);
+    for (size_t i = 0; i < 3; i++) {
+        if (layers[i] != NULL) {
+            pd_vm_config_apply(layers[i], d->page_bytes, params);
+        }
+    }
+    /* What fits all VMs may ask for more than a small one can have. */
+    most = params->limit_pages < params->size_pages ? params->limit_pages
+                                                    : params->size_pages;
+    if (params->reservation_pages > most) {
+        params->reservation_pages = most;
+    }
+}
+
+int pd_vm_params(struct pd_daemon *d, uint64_t vm, struct pol_vm_params *out)
+{
+    struct pol_vm_params params;
+    uint64_t cursor = 0;
+    uint64_t found = 0;
+
+    do {
+        pol_vm_params_init(&params, 0);
+        if (d->backend->ops->next_vm(d->host, &cursor, &found, &params) !=
+            POL_OK) {
+            return POL_ERR_NOTFOUND;
+        }
+    } while (found != vm);
+    complete(d, vm, &params);
+    *out = params;
+    return POL_OK;
+}
+
 static int next_vm(void *arg, uint64_t *cursor, uint64_t *vm,
                    struct pol_vm_params *params)
 {
@@ -22,8 +70,7 @@ static int next_vm(void *arg, uint64_t *cursor, uint64_t *vm,
     int rc = d->backend->ops->next_vm(d->host, cursor, vm, params);
 
     if (rc == POL_OK) {
-        pd_config_apply(&d->config, d->backend->vm_name(d->host, *vm),
-                        d->page_bytes, params);
+        complete(d, *vm, params);
     }
     return rc;
 }

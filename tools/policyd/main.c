@@ -130,6 +130,9 @@ static int run(struct pd_daemon *d, char *why)
 
     rc = rc == POL_OK ? open_backend(d, why) : rc;
     rc = rc == POL_OK ? pd_policy_open(d, why) : rc;
+    if (rc == POL_OK) {
+        pd_state_open(d->config.state_dir, &d->state, &d->holds);
+    }
     rc = rc == POL_OK ? pd_control_open(d, why) : rc;
     if (rc == POL_OK) {
         pd_log(PD_INFO, NULL, "version %s, backend %s%s", POL_VERSION_STRING,
@@ -141,6 +144,7 @@ static int run(struct pd_daemon *d, char *why)
     }
     pd_control_close(d);
     pd_policy_close(d);
+    pd_state_close(&d->state);
     if (d->host != NULL) {
         d->backend->close(d->host);
     }

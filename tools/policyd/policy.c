@@ -79,26 +79,6 @@ void pd_policy_close(struct pd_daemon *d)
     free(d->block);
 }
 
-/* Holds whose VM has come are handed to it; those that ended are forgotten. */
-static void tend_holds(struct pd_daemon *d)
-{
-    for (size_t i = d->holds.n; i-- > 0;) {
-        struct pd_hold *hold = &d->holds.items[i];
-        struct pol_hold now;
-        uint64_t vm;
-
-        if (pol_hold_get(d->ctx, hold->hold, &now) != POL_OK) {
-            pd_log(PD_INFO, NULL, "hold %s has ended", hold->id);
-            pd_holds_remove(&d->holds, hold);
-        } else if (!now.taken && hold->vm[0] != '\0' &&
-                   d->backend->vm_find(d->host, hold->vm, &vm) == POL_OK &&
-                   pol_hold_take(d->ctx, hold->hold, hold->owner, vm) ==
-                       POL_OK) {
-            pd_log(PD_INFO, hold->vm, "hold %s is handed over to it", hold->id);
-        }
-    }
-}
-
 /* Losing the hypervisor is said once; targets stay as they are. */
 static void say_connection(struct pd_daemon *d, int rc, const char *why)
 {
@@ -138,7 +118,7 @@ void pd_policy_tick(struct pd_daemon *d)
     }
     say_connection(d, rc, why);
     if (rc == POL_OK) {
-        tend_holds(d);
+        pd_holds_tend(d);
     }
     d->cost.tick_ms = cpu_ms() - before;
     if (d->cost.tick_ms > d->cost.tick_max_ms) {
@@ -153,10 +133,11 @@ static int check_fixed(const struct pd_daemon *d, const struct pd_config *next,
                        char *why)
 {
     const char *field =
-        strcmp(next->backend, d->config.backend) != 0 ? "backend"
-        : strcmp(next->socket, d->config.socket) != 0 ? "control.socket"
-        : next->max_vms != d->config.max_vms          ? "max-vms"
-                                                      : NULL;
+        strcmp(next->backend, d->config.backend) != 0       ? "backend"
+        : strcmp(next->socket, d->config.socket) != 0       ? "control.socket"
+        : strcmp(next->state_dir, d->config.state_dir) != 0 ? "state-dir"
+        : next->max_vms != d->config.max_vms                ? "max-vms"
+                                                            : NULL;
 
     if (field == NULL) {
         return POL_OK;
